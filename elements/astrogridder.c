@@ -34,16 +34,18 @@
  * comes before, it has half of max-memory, or what this stage and those after it leave.
  *
  * On a GPU visibilities are in its memory, and max-memory is for what lies on the host: images,
- * what is made of them, and grids that the GPU has no room for. If the stream says how long it is,
- * or with interval, it is known at the start whether the GPU can hold the visibilities; if it
- * cannot, backend=auto takes the CPU, and backend=cuda is refused with the bytes needed and there.
+ * what is made of them, and grids that the GPU has no room for. Where an OpenCL device's memory is
+ * the host's, it is for visibilities and grids there too, and none are kept in a file. If the
+ * stream says how long it is, or with interval, it is known at the start whether the GPU can hold
+ * the visibilities; if it cannot, backend=auto takes the CPU, and backend=cuda or opencl is refused
+ * with the bytes needed and there.
  *
- * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
- * all products of a grid, they are made there one after the other and sent on from the host; if it
- * has no room for one, an error says how many bytes are needed and there. With
- * algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that its last bits
- * differ from run to run; deterministic=true prevents that, at a cost. With backend=opencl they
- * stay there too, and every sum is made in a fixed order; a grid that has no room is an error.
+ * With backend=cuda or opencl visibilities, rows and grids stay on the GPU. If its memory has no
+ * room for all products of a grid, they are made there one after the other and sent on from the
+ * host; if it has no room for one, an error says how many bytes are needed and there. With
+ * backend=cuda and algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that
+ * its last bits differ from run to run; deterministic=true prevents that, at a cost. By opencl
+ * every sum is made in a fixed order.
  *
  * With devices=0,1 or all, GPUs share a grid. Each makes some of the planes of
  * algorithm=wstacking, which are the same as those of one GPU to the last bit. Other algorithms

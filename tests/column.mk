@@ -1,10 +1,10 @@
 # Tests print TAP through GLib's test framework; automake's driver counts every case.
 LDADD = $(astro_libs) $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/soak doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/host.h tests/near.h tests/observe.h tests/peak.h tests/remove-all.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
+dist_files += tests/soak doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/host.h tests/near.h tests/observe.h tests/peak.h tests/quiet-caps.h tests/remove-all.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/changed.h tests/elements/elements.h tests/elements/misfit-judging.h tests/elements/misfit-kinds.h tests/elements/misfit-model.h tests/elements/misfit-running.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
-  tests/bench/bench.h tests/bench/record.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
+  tests/bench/beams.h tests/bench/bench.h tests/bench/powers.h tests/bench/record.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
   tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/device-copy.h tests/bench/device-work.h tests/bench/play.h tests/bench/stream.h \
   tests/bench/cpu-figures.md tests/bench/gpu-figures.md tests/fuzz/corpus
 

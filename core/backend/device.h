@@ -75,6 +75,7 @@ struct _AstroDevice {
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
   AstroQueue *across;    /* copies from other devices */
+  gboolean on_host;      /* its memory is the host's */
   /* Atomic counters, kept by whoever copies or waits: bytes copied, and how often the host waited
    * for an event that was not done. */
   gsize bytes_up, bytes_down, bytes_across, host_waits;

@@ -8,7 +8,7 @@
 ASTRO_BEGIN_DECLS
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 8
+#define ASTRO_MODULE_ABI 9
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */

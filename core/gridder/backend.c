@@ -3,6 +3,7 @@
 #include "core/gridder/backend.h"
 #include "core/backend/device.h"
 #include "core/gridder/memory.h"
+#include "core/gridder/per-product.h"
 
 #include <string.h>
 
@@ -83,14 +84,14 @@ AstroGridderBackend *astro_gridder_backend_new(const AstroGridderConfig *config,
   self->parts = parts;
   self->algorithm = astro_grid_algorithm_find(parts->algorithms, config->algorithm->name);
   self->place = *place;
-  self->at_once = astro_gridder_adds_at_once(config) && !parts->host_grids;
+  self->at_once = astro_gridder_adds_at_once(config) && !parts->per_product;
   return self;
 }
 
 gboolean astro_gridder_backend_host_out(gpointer instance)
 {
   const AstroGridderBackend *self = instance;
-  return self->parts->host_grids;
+  return self->parts->per_product != NULL;
 }
 
 static gboolean enter(const AstroGridderBackend *self, GError **error)
@@ -126,6 +127,20 @@ typedef struct {
   AstroResult *result;
 } Call;
 
+/* Bytes of the host that the work on a device takes: grids that have no room there, and all where
+ * the device's memory is the host's. */
+static guint64 host_bytes(const AstroGridderBackend *self)
+{
+  const AstroGridderConfig *config = &self->config;
+  const AstroPerProduct *device = self->parts->per_product;
+  const guint64 grids = device ? astro_gridder_grid_bytes(config) : 0;
+  if (!self->place.device->on_host)
+    return grids;
+  return grids + (device ? astro_per_product_needs(device, config)
+                         : astro_gridder_device_needs(
+                               config, self->algorithm->bytes(&config->gridder, &config->grid)));
+}
+
 static gboolean plan_memory(AstroGridderBackend *self, const Call *call, guint row_channels,
                             GError **error)
 {
@@ -136,7 +151,7 @@ static gboolean plan_memory(AstroGridderBackend *self, const Call *call, guint r
     return TRUE;
   if (!prepare->limit) /* a device keeps visibilities in its own memory */
     return !memory ||
-           astro_gridder_plan_device(&self->config, self->parts->host_grids, memory, plan, error);
+           astro_gridder_plan_device(&self->config, host_bytes(self), memory, plan, error);
   if (memory && !astro_gridder_plan(&self->config, row_channels, memory, plan, error))
     return FALSE;
   self->config.gridder.most_sorted = plan->most_sorted;
@@ -170,7 +185,10 @@ static gboolean observe(AstroGridderBackend *self, const Call *call, GError **er
   if (!plan_memory(self, call, rows.channels, error))
     return FALSE;
   self->gridder =
-      self->algorithm->create(&config->gridder, &config->grid, &self->place, &variant, error);
+      self->parts->per_product
+          ? astro_per_product_new(self->parts->per_product, self->algorithm->name, &config->gridder,
+                                  &config->grid, &self->place, &variant, error)
+          : self->algorithm->create(&config->gridder, &config->grid, &self->place, &variant, error);
   return self->gridder != NULL;
 }
 
@@ -296,7 +314,7 @@ static gboolean fill_plane(AstroGridderBackend *self, const Call *call, GError *
     return FALSE;
   if (algorithm->has_planes)
     return algorithm->plane(self->gridder, out->data, touched, &result->w, &result->w_step, error);
-  if ((!self->at_once || call->arguments->is_new) && !self->parts->host_grids &&
+  if ((!self->at_once || call->arguments->is_new) && !self->parts->per_product &&
       !self->parts->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
   const gboolean added = self->at_once ? add_rows(self, 0, out->data, error)

@@ -107,12 +107,15 @@ gboolean astro_gridder_fits_device(const AstroGridderConfig *config, guint64 tab
 
 /* ---- for backends ---- */
 
+typedef struct _AstroPerProduct AstroPerProduct;
+
 /* The parts that a backend is made of. On a device grids and rows are device pointers. */
 typedef struct {
   const AstroPrepareFuncs *prepare;
   const AstroGridAlgorithm *const *algorithms; /* up to a NULL */
-  /* Grids are host pointers though rows are not, and each is filled from all rows at once. */
-  gboolean host_grids;
+  /* How products are made one after the other (per-product.h): grids are host pointers though rows
+   * are not, and each is filled from all rows at once. NULL: they are made together. */
+  const AstroPerProduct *per_product;
   /* Where dumps are added to the grid at once: not before that many values have come. */
   guint64 together;
   gboolean (*enter)(const AstroPlace *place, GError **error); /* before all others; or NULL */

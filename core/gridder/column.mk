@@ -6,7 +6,7 @@ core_sources += core/gridder/work.c core/gridder/work.h core/gridder/gridder.h c
   core/gridder/wstacking/body.h core/gridder/wstacking/collect-body.h core/gridder/wstacking/taps.c core/gridder/wstacking/reference.c core/gridder/products.c \
   core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h core/gridder/weighting.c \
   core/gridder/weighting.h core/gridder/backend.c core/gridder/backend.h core/gridder/cpu.c \
-  core/gridder/dumps.c core/gridder/dumps.h
+  core/gridder/dumps.c core/gridder/dumps.h core/gridder/per-product.c core/gridder/per-product.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
   elements/astrogridder-lanes.c elements/astrogridder-lanes.h \
@@ -59,8 +59,8 @@ gpu_sources += gpu/gridder/degrid/degridder.cu gpu/gridder/degrid/predict.cu gpu
 gpu_headers += gpu/gridder/degrid/degrid.h gpu/gridder/degrid/collect.h gpu/gridder/degrid/columns.h
 gpu_bench_programs += tests/bench/gridder-gpu
 tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl
-opencl_sources += opencl/gridder/gridder.c opencl/gridder/prepare.c opencl/gridder/prepare-dumps.c opencl/gridder/weighting.c opencl/gridder/sort.c \
+opencl_sources += opencl/gridder/gridder.c opencl/gridder/prepare.c opencl/gridder/prepare-dumps.c opencl/gridder/weighting.c opencl/gridder/sort.c opencl/gridder/per-product.c opencl/gridder/work.c \
   opencl/gridder/direct.c opencl/gridder/wstacking/wstacking.c opencl/gridder/wprojection/wprojection.c
-opencl_headers += opencl/gridder/gridder.h opencl/gridder/prepare.h opencl/gridder/prepare-instance.h opencl/gridder/sort.h
-opencl_programs += opencl/gridder/totals.cl opencl/gridder/prepare.cl opencl/gridder/weighting.cl opencl/gridder/sort.cl \
+opencl_headers += opencl/gridder/gridder.h opencl/gridder/per-product.h opencl/gridder/work.h opencl/gridder/prepare.h opencl/gridder/prepare-instance.h opencl/gridder/sort.h
+opencl_programs += opencl/gridder/per-product.cl opencl/gridder/totals.cl opencl/gridder/prepare.cl opencl/gridder/weighting.cl opencl/gridder/sort.cl \
   opencl/gridder/direct.cl opencl/gridder/wstacking/wstacking.cl opencl/gridder/wprojection/wprojection.cl

@@ -141,7 +141,9 @@ gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, co
   self->grid.products = NULL;
   self->observation = astro_observation_ref(observation);
   self->stations = observation->n_stations;
+  self->pairs = config->baselines - self->stations;
   self->wavenumbers = g_new(double, config->channels);
+  self->totals.sums = g_new0(double, config->channels);
   const double r2 = grid->centre_l * grid->centre_l + grid->centre_m * grid->centre_m;
   self->centre_n_minus_1 = -r2 / (1 + sqrt(1 - r2));
   self->track = astro_track_new(observation);
@@ -157,6 +159,38 @@ void astro_dumps_clear(AstroDumps *self)
   g_clear_pointer(&self->observation, astro_observation_unref);
   g_clear_pointer(&self->wavenumbers, g_free);
   g_clear_pointer(&self->group_wavenumbers, g_free);
+  g_clear_pointer(&self->totals.sums, g_free);
+}
+
+/* ---- totals ---- */
+
+void astro_dumps_miss(AstroDumps *self)
+{
+  self->totals.missing += (guint64)self->config.channels * self->pairs;
+  self->totals.are_known = FALSE;
+}
+
+void astro_dumps_forget_missing(AstroDumps *self)
+{
+  self->totals.missing = 0;
+  self->totals.are_known = FALSE;
+}
+
+void astro_dumps_begin_totals(AstroDumps *self)
+{
+  self->totals.are_known = TRUE;
+  self->totals.counts = (AstroGridCounts){ .flagged = self->totals.missing * self->n_counted };
+}
+
+void astro_dumps_add_totals(AstroDumps *self, guint channel, double weights,
+                            const AstroGridCounts *visibilities)
+{
+  AstroGridCounts *counts = &self->totals.counts;
+  self->totals.sums[channel] = weights;
+  counts->used += visibilities->used * self->n_counted;
+  counts->outside += visibilities->outside * self->n_counted;
+  counts->flagged += visibilities->flagged * self->n_counted;
+  counts->not_finite += visibilities->not_finite * self->n_counted;
 }
 
 /* ---- counts of good samples ---- */
@@ -190,4 +224,12 @@ void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
     }
   }
   counts->counts = meta->counts + base;
+}
+
+void astro_dumps_forget_whole(AstroDumpCounts *counts)
+{
+  for (guint64 i = 0; counts->counts && i < counts->n; i++)
+    if (counts->counts[i] != counts->full)
+      return;
+  counts->counts = NULL;
 }

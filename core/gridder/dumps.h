@@ -19,10 +19,19 @@ typedef struct {
   double smearing;                 /* see AstroDumps.group; 0: no channels are added up */
 } AstroPrepareConfig;
 
+/* The totals of a grid's dumps, where a device has them, channel by channel. */
+typedef struct {
+  gboolean are_known; /* these are what the device has */
+  AstroGridCounts counts;
+  double *sums;    /* of weights, of each channel */
+  guint64 missing; /* visibilities of lost dumps, which count as flagged */
+} AstroDumpTotals;
+
 typedef struct {
   AstroPrepareConfig config;
   AstroGrid grid; /* without its products */
   guint n_products, stations;
+  guint pairs;     /* baselines between two stations: rows of a dump */
   guint n_counted; /* products other than the PSF */
   AstroProduct products[ASTRO_MAX_PRODUCTS];
   AstroObservation *observation;
@@ -33,6 +42,7 @@ typedef struct {
   guint group, groups;
   double *group_wavenumbers;
   double centre_n_minus_1;
+  AstroDumpTotals totals;
 } AstroDumps;
 
 /* Fails where the observation lacks what is needed: positions, phase centre, start, basis. Keeps a
@@ -40,6 +50,15 @@ typedef struct {
 gboolean astro_dumps_init(AstroDumps *dumps, const AstroPrepareConfig *config,
                           const AstroGrid *grid, AstroObservation *observation, GError **error);
 void astro_dumps_clear(AstroDumps *dumps);
+
+/* Counts a dump that was lost; forgets those of a grid. */
+void astro_dumps_miss(AstroDumps *dumps);
+void astro_dumps_forget_missing(AstroDumps *dumps);
+/* Begins with what is known of lost dumps, and adds what the device has of a channel: visibilities,
+ * each of which counts for every product. */
+void astro_dumps_begin_totals(AstroDumps *dumps);
+void astro_dumps_add_totals(AstroDumps *dumps, guint channel, double weights,
+                            const AstroGridCounts *visibilities);
 
 /* AstroValidityAxis in 32 bits, which devices divide faster. */
 typedef struct {
@@ -54,6 +73,9 @@ typedef struct {
   AstroCountedAxis channel, baseline;
   guint32 pol[4];
 } AstroDumpCounts;
+
+/* Forgets counts where no sample was lost: a device need not have them. */
+void astro_dumps_forget_whole(AstroDumpCounts *counts);
 
 /* For one dump of a buffer of that shape. */
 void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,

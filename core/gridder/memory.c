@@ -204,17 +204,16 @@ gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels
 
 /* ---- devices ---- */
 
-gboolean astro_gridder_plan_device(const AstroGridderConfig *config, gboolean host_grids,
+gboolean astro_gridder_plan_device(const AstroGridderConfig *config, guint64 own,
                                    const AstroGridderMemory *memory, AstroGridderPlan *plan,
                                    GError **error)
 {
-  const guint64 grid = host_grids ? astro_gridder_grid_bytes(config) : 0;
-  *plan = (AstroGridderPlan){ .bytes = memory->others + grid, .least = memory->others + grid };
+  *plan = (AstroGridderPlan){ .bytes = memory->others + own, .least = memory->others + own };
   return plan->least <= memory->budget || refuse(config, plan->least, memory->budget, error);
 }
 
 /* Neighbouring channels that are added up before may leave a single one. */
-static guint64 device_needs(const AstroGridderConfig *config, guint64 tables)
+guint64 astro_gridder_device_needs(const AstroGridderConfig *config, guint64 tables)
 {
   const AstroPrepareConfig *prepare = &config->prepare;
   const guint row_channels = prepare->smearing > 0 ? config->gridder.channels : prepare->channels;
@@ -232,7 +231,7 @@ static guint64 device_needs(const AstroGridderConfig *config, guint64 tables)
 gboolean astro_gridder_fits_device(const AstroGridderConfig *config, guint64 tables, guint64 had,
                                    const char *who, GError **error)
 {
-  const guint64 needed = device_needs(config, tables);
+  const guint64 needed = astro_gridder_device_needs(config, tables);
   if (!astro_gridder_fits(config, tables, had, who, error))
     return FALSE;
   return needed < had ||

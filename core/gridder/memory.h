@@ -13,10 +13,12 @@ G_BEGIN_DECLS
 gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels,
                             const AstroGridderMemory *memory, AstroGridderPlan *plan,
                             GError **error);
-/* The same where a device holds the visibilities: what other stages keep on the host, and grids
- * that have no room on the device (host_grids). */
-gboolean astro_gridder_plan_device(const AstroGridderConfig *config, gboolean host_grids,
+/* The same where a device holds the visibilities: what other stages keep on the host, and so many
+ * bytes more. */
+gboolean astro_gridder_plan_device(const AstroGridderConfig *config, guint64 own,
                                    const AstroGridderMemory *memory, AstroGridderPlan *plan,
                                    GError **error);
+/* Bytes of a device, at least, with tables of so many bytes. */
+guint64 astro_gridder_device_needs(const AstroGridderConfig *config, guint64 tables);
 
 G_END_DECLS

@@ -4,10 +4,6 @@
 #include "gpu/gridder/per-product.h"
 #include "gpu/runtime/sum.h"
 
-extern "C" {
-#include "core/memory/pool.h"
-}
-
 #define TOGETHER (1u << 24) /* gridding a few rows leaves most of a device idle */
 
 static gboolean enter(const AstroPlace *place, GError **error)
@@ -27,7 +23,7 @@ static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, g
       cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, astro_cuda_stream(place->queue)));
 }
 
-const AstroGridAlgorithm *const astro_cuda_algorithms[] = {
+static const AstroGridAlgorithm *const algorithms[] = {
   &astro_cuda_direct,
   &astro_cuda_wprojection,
   &astro_cuda_wstacking,
@@ -36,7 +32,7 @@ const AstroGridAlgorithm *const astro_cuda_algorithms[] = {
 
 static const AstroGridderParts whole = {
   .prepare = &astro_cuda_prepare_funcs,
-  .algorithms = astro_cuda_algorithms,
+  .algorithms = algorithms,
   .together = TOGETHER,
   .enter = enter,
   .zero = zero,
@@ -44,16 +40,23 @@ static const AstroGridderParts whole = {
   .sum = astro_cuda_sum,
 };
 
+static const AstroPerProduct one_by_one = {
+  .algorithms = algorithms,
+  .take = astro_cuda_take_product,
+  .zero = zero,
+  .drain = astro_cuda_drain,
+};
+
 static const AstroGridderParts per_product = {
   .prepare = &astro_cuda_prepare_funcs,
-  .algorithms = astro_cuda_per_product,
-  .host_grids = TRUE,
+  .algorithms = astro_per_product_algorithms,
+  .per_product = &one_by_one,
   .enter = enter,
 };
 
 static const AstroGridAlgorithm *algorithm_of(const AstroGridderConfig *config)
 {
-  return astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
+  return astro_grid_algorithm_find(algorithms, config->algorithm->name);
 }
 
 /* ---- the backend ---- */
@@ -66,44 +69,14 @@ static gboolean shape(gconstpointer configuration, GError **error)
   return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
 }
 
-/* Beside one grid of all products (passes > 1: there are several): with planes, as many grids more
- * as elements keep in work. */
-static guint64 tables_of(const AstroGridderConfig *config, guint passes)
-{
-  const guint64 others = passes > 1 && config->algorithm->has_planes ? ASTRO_POOL_DEPTH : 0;
-  return algorithm_of(config)->bytes(&config->gridder, &config->grid) +
-         others * astro_gridder_grid_bytes(config);
-}
-
-/* Grids of all products where the device has room for them beside the visibilities, else of one
- * product after the other if that needs less. */
-static const AstroGridderParts *choose_parts(const AstroGridderConfig *config,
-                                             const AstroPlace *place, GError **error)
-{
-  AstroDeviceMemory memory;
-  char *products[2];
-  guint passes;
-  const AstroGridderConfig one = astro_cuda_one_product(config, products, &passes);
-  const guint64 tables = tables_of(config, passes), of_one = astro_cuda_per_product_bytes(config);
-  const gboolean helps = astro_gridder_needs(&one, of_one) < astro_gridder_needs(config, tables);
-  if (!place->device->funcs->memory(place->device, &memory, error))
-    return NULL;
-  if (astro_gridder_fits_device(config, tables, memory.free, place->device->name,
-                                helps ? NULL : error))
-    return &whole;
-  if (helps && astro_gridder_fits_device(&one, of_one, memory.free, place->device->name, error))
-    return &per_product;
-  if (helps)
-    g_prefix_error(error, "even one product at a time: ");
-  return NULL;
-}
-
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant,
                        GError **error)
 {
   const AstroGridderConfig *config = (const AstroGridderConfig *)configuration;
   const AstroGridderParts *chosen =
-      shape(config, error) ? choose_parts(config, place, error) : NULL;
+      shape(config, error)
+          ? astro_per_product_choose(config, place, G_MAXUINT64, &whole, &per_product, error)
+          : NULL;
   *variant = config->algorithm->name;
   return chosen ? astro_gridder_backend_new(config, place, chosen) : NULL;
 }

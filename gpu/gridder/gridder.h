@@ -8,7 +8,5 @@ extern "C" {
 #include "core/gridder/gridder.h"
 }
 
-/* Each list ends with a NULL. The second one is for grids of which the device has room for one
- * product only (gpu/gridder/per-product.cu). None has choose: the host's answers for them. */
+/* None has choose: the host's answers for them. */
 extern const AstroGridAlgorithm astro_cuda_direct, astro_cuda_wprojection, astro_cuda_wstacking;
-extern const AstroGridAlgorithm *const astro_cuda_algorithms[], *const astro_cuda_per_product[];

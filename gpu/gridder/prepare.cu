@@ -8,7 +8,6 @@ enum { FIRST_VALUES = 1 << 20 }; /* room to begin with */
 struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
-  guint pairs; /* baselines between two stations: rows of a dump */
   double *positions, *wavenumbers, *group_wavenumbers;
   AstroCudaTotals *totals;
   gpointer staging, counts; /* counts of good samples, page-locked and on the device */
@@ -25,11 +24,6 @@ struct _AstroPrepare {
   float *wide_weights;
   gpointer aligned; /* a copy of a dump that is not aligned for loads */
   double *given;    /* (u,v,w) that a dump brings; NULL: none has brought any */
-
-  gboolean totals_known; /* known and sums are what totals says */
-  AstroGridCounts known;
-  double *sums;
-  guint64 missing; /* visibilities of lost dumps, which count as flagged */
 };
 
 static cudaStream_t stream_of(const AstroPrepare *self)
@@ -84,7 +78,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 /* Twice as much each time or, if there is not as much, what is needed. */
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
-  const guint64 wanted = self->rows + self->pairs;
+  const guint64 wanted = self->rows + self->dumps.pairs;
   const guint64 first = FIRST_VALUES / ((guint64)self->dumps.groups * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
@@ -120,22 +114,13 @@ static void free_staging(AstroPrepare *self)
   self->counts_bytes = 0;
 }
 
-static gboolean lost_nothing(const AstroDumpCounts *counts)
-{
-  for (guint64 i = 0; i < counts->n; i++)
-    if (counts->counts[i] != counts->full)
-      return FALSE;
-  return TRUE;
-}
-
 /* Counts are copied from a page-locked block, so that nobody waits for the queue. Nothing is copied
  * where all samples are good. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
   const gsize bytes = counts->n * sizeof *counts->counts, page = 4096;
-  if (counts->counts && lost_nothing(counts))
-    counts->counts = NULL;
+  astro_dumps_forget_whole(counts);
   if (!counts->counts)
     return TRUE;
   if (!wait_for_staging(self, error))
@@ -191,7 +176,7 @@ static void describe(AstroPrepare *self, PrepareRun *work)
   const gsize first = self->rows * dumps->groups;
   work->channels = dumps->config.channels;
   work->baselines = dumps->config.baselines;
-  work->pairs = self->pairs;
+  work->pairs = self->dumps.pairs;
   work->correlations = dumps->config.pols * dumps->config.pols;
   work->n_products = dumps->n_products;
   memcpy(work->products, dumps->products, sizeof work->products);
@@ -223,7 +208,7 @@ static gboolean add_up(AstroPrepare *self, GError **error)
   PrepareSums sums = {};
   if (!self->wide_values)
     return TRUE;
-  sums.rows = self->pairs;
+  sums.rows = self->dumps.pairs;
   sums.channels = dumps->config.channels;
   sums.group = dumps->group;
   sums.groups = dumps->groups;
@@ -244,7 +229,7 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
 {
   const gboolean from_double = self->dumps.config.format == ASTRO_FORMAT_CF64LE;
   PrepareRun work = {};
-  if (self->pairs == 0)
+  if (self->dumps.pairs == 0)
     return TRUE;
   if (!make_room(self, error))
     return FALSE;
@@ -258,19 +243,18 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   else
     astro_track_axes(self->dumps.track, middle_ns, work.axes);
   describe(self, &work);
-  self->totals_known = FALSE;
+  self->dumps.totals.are_known = FALSE;
   if (!astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self),
                            error) ||
       !add_up(self, error))
     return FALSE;
-  self->rows += self->pairs;
+  self->rows += self->dumps.pairs;
   return TRUE;
 }
 
 static void add_missing(AstroPrepare *self)
 {
-  self->missing += (guint64)self->dumps.config.channels * self->pairs;
-  self->totals_known = FALSE;
+  astro_dumps_miss(&self->dumps);
 }
 
 /* ---- what is held ---- */
@@ -301,7 +285,7 @@ static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robus
   weights.values = self->values;
   weights.totals = self->totals;
   weights.n_totals = self->dumps.config.channels;
-  self->totals_known &= weighting == ASTRO_WEIGHTING_NATURAL;
+  self->dumps.totals.are_known &= weighting == ASTRO_WEIGHTING_NATURAL;
   return astro_cuda_weights_apply(&weights, &rows, &self->place, error);
 }
 
@@ -309,25 +293,21 @@ static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, co
                           GError **error)
 {
   const guint channels = self->dumps.config.channels;
-  *counts = &self->known;
-  *sums = self->sums;
-  if (self->totals_known)
+  *counts = &self->dumps.totals.counts;
+  *sums = self->dumps.totals.sums;
+  if (self->dumps.totals.are_known)
     return TRUE;
   g_autofree AstroCudaTotals *totals = g_new(AstroCudaTotals, channels);
   if (!CUDA_TRY(cudaMemcpyAsync(totals, self->totals, channels * sizeof *totals,
                                 cudaMemcpyDeviceToHost, stream_of(self))) ||
       !CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
     return FALSE;
-  memset(&self->known, 0, sizeof self->known);
-  self->known.flagged = self->missing * self->dumps.n_counted;
+  astro_dumps_begin_totals(&self->dumps);
   for (guint c = 0; c < channels; c++) {
-    self->sums[c] = totals[c].weights.value();
-    self->known.used += totals[c].used * self->dumps.n_counted;
-    self->known.outside += totals[c].outside * self->dumps.n_counted;
-    self->known.flagged += totals[c].flagged * self->dumps.n_counted;
-    self->known.not_finite += totals[c].not_finite * self->dumps.n_counted;
+    const AstroGridCounts of_channel = { totals[c].used, totals[c].outside, totals[c].flagged,
+                                         totals[c].not_finite };
+    astro_dumps_add_totals(&self->dumps, c, totals[c].weights.value(), &of_channel);
   }
-  self->totals_known = TRUE;
   return TRUE;
 }
 
@@ -347,8 +327,7 @@ static void drop_rows(AstroPrepare *self)
 
 static gboolean reset_counts(AstroPrepare *self, GError **error)
 {
-  self->missing = 0;
-  self->totals_known = FALSE;
+  astro_dumps_forget_missing(&self->dumps);
   return CUDA_TRY(cudaMemsetAsync(
       self->totals, 0, self->dumps.config.channels * sizeof *self->totals, stream_of(self)));
 }
@@ -368,7 +347,6 @@ static void destroy(AstroPrepare *self)
   astro_cuda_free(&self->place, &self->aligned);
   astro_cuda_free(&self->place, &self->given);
   astro_dumps_clear(&self->dumps);
-  g_free(self->sums);
   g_free(self);
 }
 
@@ -384,7 +362,7 @@ static gboolean send_doubles(AstroPrepare *self, double **to, const double *from
 static gboolean make_wide(AstroPrepare *self, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
-  const gsize n = (gsize)self->pairs * config->channels;
+  const gsize n = (gsize)self->dumps.pairs * config->channels;
   return self->dumps.group == 1 ||
          (alloc(self, &self->wide_values, n * self->dumps.n_products * (config->is_double ? 16 : 8),
                 error) &&
@@ -397,8 +375,6 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
-    self->pairs = config->baselines - self->dumps.stations;
-    self->sums = g_new0(double, config->channels);
     if (send_doubles(self, &self->positions, observation->positions,
                      3 * (gsize)self->dumps.stations, error) &&
         send_doubles(self, &self->wavenumbers, self->dumps.wavenumbers, config->channels, error) &&

@@ -52,15 +52,16 @@ static gboolean send_taps(Delay *self, gboolean is_complex, GError **error)
          astro_opencl_upload(&self->place, self->taps, taps, count * sizeof *taps, error);
 }
 
-static gboolean open_kernels(Delay *self, const char *work, GError **error)
+static gboolean open_kernels(Delay *self, gboolean is_spectra, gboolean is_complex, GError **error)
 {
   const AstroOpenclProgram program = { "delay", text, FALSE };
   AstroDevice *device = self->place.device;
   g_autofree char *formats = astro_opencl_any_options();
   g_autofree char *options =
-      g_strdup_printf("%s -DTILE=%d -DTAPS=%d -DREAL_TAPS=%d", formats, ASTRO_DELAY_TILE,
-                      ASTRO_FRACTION_TAPS, ASTRO_FRACTION_REAL_TAPS);
-  return (self->work = astro_opencl_kernel(device, &program, options, work, error)) &&
+      g_strdup_printf("%s -DTILE=%d -DTAPS=%d -DREAL_VOLTAGES=%d", formats, ASTRO_DELAY_TILE,
+                      is_complex ? ASTRO_FRACTION_TAPS : ASTRO_FRACTION_REAL_TAPS, !is_complex);
+  return (self->work = astro_opencl_kernel(device, &program, options,
+                                           is_spectra ? "turn" : "interpolate", error)) &&
          (self->gather = astro_opencl_kernel(device, &program, options, "gather", error));
 }
 
@@ -80,7 +81,7 @@ static gpointer create(gconstpointer given, const AstroPlace *place, const char 
   self->place = *place;
   self->inputs = self->core.stations * self->core.pols;
   *variant = is_spectra ? "turn" : is_complex ? "interpolate" : "interpolate-real";
-  if (open_kernels(self, is_spectra || is_complex ? *variant : "interpolate_real", error) &&
+  if (open_kernels(self, is_spectra, is_complex, error) &&
       (is_spectra || send_taps(self, is_complex, error)))
     return self;
   destroy(self);

@@ -1,6 +1,19 @@
 /* Delays voltages, and rotates spectra. Phases are whole numbers, of 2^64 to the cycle, so that
  * steps of any number add up exactly, without double precision. Options: TILE, the longest stretch;
- * TAPS and REAL_TAPS, taps of complex and of real voltages. */
+ * TAPS; REAL_VOLTAGES, 1 or 0. */
+
+/* Real voltages have complex taps: all real parts first. */
+#if REAL_VOLTAGES
+#define SAMPLE float
+#define SAMPLE_OF(voltage) ((voltage).x)
+#define TAP_FLOATS (2 * TAPS)
+#define TAP(k) ((float2)(taps[k], taps[TAPS + (k)]))
+#else
+#define SAMPLE float2
+#define SAMPLE_OF(voltage) (voltage)
+#define TAP_FLOATS TAPS
+#define TAP(k) (taps[k])
+#endif
 
 /* A phasor of that phase. */
 float2 turn_by(ulong phase)
@@ -70,11 +83,11 @@ typedef struct {
   uint inputs, pols, stretch, from, to;
 } Voltages;
 
-void find_taps(__global const float *table, const Piece *piece, uint n, __local float *taps)
+void find_taps(__global const float *table, const Piece *piece, __local float *taps)
 {
-  for (uint i = (uint)get_local_id(0); i < n; i += (uint)get_local_size(0))
-    taps[i] = piece->left * table[piece->step * n + i] +
-              piece->right * table[(piece->step + 1) * n + i];
+  for (uint i = (uint)get_local_id(0); i < TAP_FLOATS; i += (uint)get_local_size(0))
+    taps[i] = piece->left * table[piece->step * TAP_FLOATS + i] +
+              piece->right * table[(piece->step + 1) * TAP_FLOATS + i];
 }
 
 ulong place_of(const Voltages *work, ulong sample, uint input)
@@ -86,8 +99,8 @@ ulong place_of(const Voltages *work, ulong sample, uint input)
 /* A group a stretch of an input. pieces: [stretch][input]. */
 __kernel void interpolate(FACE(window), FACE(table), FACE(pieces), FACE(out), const Voltages work)
 {
-  __local float2 samples[TILE + TAPS];
-  __local float taps[TAPS];
+  __local SAMPLE samples[TILE + TAPS];
+  __local float taps[TAP_FLOATS];
   AT(const uchar, window);
   AT(const float, table);
   AT(const Piece, pieces);
@@ -97,43 +110,15 @@ __kernel void interpolate(FACE(window), FACE(table), FACE(pieces), FACE(out), co
   const Piece piece = pieces[group];
   const ulong first = work.first + (ulong)(group / work.inputs) * work.stretch;
   uint clipped = 0;
-  find_taps(table, &piece, TAPS, taps);
+  find_taps(table, &piece, taps);
   for (uint i = me; i < work.stretch + TAPS - 1; i += n)
-    samples[i] = read_sample(window, input * work.row + (ulong)piece.from + i, work.from);
+    samples[i] =
+        SAMPLE_OF(read_sample(window, input * work.row + (ulong)piece.from + i, work.from));
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint i = me; i < work.stretch; i += n) {
     float2 sum = (float2)(0, 0);
     for (uint k = 0; k < TAPS; k++)
-      sum += taps[k] * samples[i + k];
-    if (first + i >= work.out_first && first + i < work.out_end)
-      write_sample(out, place_of(&work, first + i, input), work.to,
-                   product(sum, turn_by(piece.phase + i * piece.rate)), &clipped);
-  }
-}
-
-/* The same for real voltages, whose taps are complex: all real parts first. */
-__kernel void interpolate_real(FACE(window), FACE(table), FACE(pieces), FACE(out),
-                               const Voltages work)
-{
-  __local float samples[TILE + REAL_TAPS];
-  __local float taps[2 * REAL_TAPS];
-  AT(const uchar, window);
-  AT(const float, table);
-  AT(const Piece, pieces);
-  AT(uchar, out);
-  const uint group = (uint)get_group_id(0), input = group % work.inputs;
-  const uint me = (uint)get_local_id(0), n = (uint)get_local_size(0);
-  const Piece piece = pieces[group];
-  const ulong first = work.first + (ulong)(group / work.inputs) * work.stretch;
-  uint clipped = 0;
-  find_taps(table, &piece, 2 * REAL_TAPS, taps);
-  for (uint i = me; i < work.stretch + REAL_TAPS - 1; i += n)
-    samples[i] = read_sample(window, input * work.row + (ulong)piece.from + i, work.from).x;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = me; i < work.stretch; i += n) {
-    float2 sum = (float2)(0, 0);
-    for (uint k = 0; k < REAL_TAPS; k++)
-      sum += (float2)(taps[k], taps[REAL_TAPS + k]) * samples[i + k];
+      sum += TAP(k) * samples[i + k];
     if (first + i >= work.out_first && first + i < work.out_end)
       write_sample(out, place_of(&work, first + i, input), work.to,
                    product(sum, turn_by(piece.phase + i * piece.rate)), &clipped);

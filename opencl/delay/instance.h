@@ -12,7 +12,7 @@ typedef struct {
   AstroDelayInstance core; /* its window has no memory: that is here */
   AstroPlace place;
   guint inputs;
-  cl_kernel gather, work; /* interpolate, interpolate_real or turn */
+  cl_kernel gather, work; /* work: interpolate or turn */
   gpointer taps;          /* [fraction][tap]; real voltages: real parts, then imaginary ones */
   AstroOpenclRoom window; /* [input][capacity], in the format of the input */
   AstroOpenclRoom spare;  /* where samples go that are kept, when earlier ones are dropped */

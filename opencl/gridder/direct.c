@@ -11,6 +11,8 @@ static const AstroOpenclProgram program = { .name = "gridder: direct", .needs_do
 
 G_STATIC_ASSERT(ASTRO_MAX_PRODUCTS == 5);
 
+#define GROUP 64 /* work items */
+
 /* As in direct.cl. */
 typedef struct {
   double pixel, centre_l, centre_m;
@@ -23,10 +25,9 @@ enum { ADD_PIXELS, TRANSFORM_LINES, ADD_CELLS, N_KERNELS };
 
 struct _AstroGridding {
   AstroGriddingConfig config;
-  AstroPlace place;
+  AstroOpenclWork work;
   AstroGrid grid; /* without its products */
   guint products;
-  cl_kernel kernels[N_KERNELS];
   gboolean waits;               /* the image holds sums that are not in the grid yet */
   gpointer image, lines, turns; /* lines: the image, transformed along one axis */
 };
@@ -34,14 +35,6 @@ struct _AstroGridding {
 static gsize cells(const AstroGridding *self)
 {
   return (gsize)self->config.channels * self->products * self->grid.size * self->grid.size;
-}
-
-static gboolean launch(const AstroGridding *self, guint kernel,
-                       const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
-                       GError **error)
-{
-  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
-                                   items, 64, error);
 }
 
 static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
@@ -60,8 +53,8 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
                                             OPENCL_FACE(rows->values), OPENCL_FACE(self->image),
                                             OPENCL_VALUE(sum) };
   self->waits = TRUE;
-  return launch(self, ADD_PIXELS, arguments, G_N_ELEMENTS(arguments),
-                (guint64)g->size * g->size * self->config.channels, error);
+  return astro_opencl_work_launch(&self->work, ADD_PIXELS, arguments, G_N_ELEMENTS(arguments),
+                                  (guint64)g->size * g->size * self->config.channels, GROUP, error);
 }
 
 static gboolean transform(AstroGridding *self, gpointer in, gpointer out, GError **error)
@@ -71,7 +64,8 @@ static gboolean transform(AstroGridding *self, gpointer in, gpointer out, GError
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(in), OPENCL_FACE(out),
                                             OPENCL_FACE(self->turns), OPENCL_VALUE(n),
                                             OPENCL_VALUE(items) };
-  return launch(self, TRANSFORM_LINES, arguments, G_N_ELEMENTS(arguments), items, error);
+  return astro_opencl_work_launch(&self->work, TRANSFORM_LINES, arguments, G_N_ELEMENTS(arguments),
+                                  items, GROUP, error);
 }
 
 static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
@@ -84,8 +78,9 @@ static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
   self->waits = FALSE;
   return transform(self, self->image, self->lines, error) &&
          transform(self, self->lines, self->image, error) &&
-         launch(self, ADD_CELLS, arguments, G_N_ELEMENTS(arguments), n, error) &&
-         astro_opencl_fill(&self->place, self->image, 0, n * sizeof(double), error);
+         astro_opencl_work_launch(&self->work, ADD_CELLS, arguments, G_N_ELEMENTS(arguments), n,
+                                  GROUP, error) &&
+         astro_opencl_fill(&self->work.place, self->image, 0, n * sizeof(double), error);
 }
 
 /* ---- instances ---- */
@@ -101,27 +96,24 @@ static void destroy(AstroGridding *self)
 {
   gpointer *faces[] = { &self->image, &self->lines, &self->turns };
   for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
-    astro_opencl_free(&self->place, faces[i]);
-  astro_opencl_kernels_release(self->kernels, N_KERNELS);
+    astro_opencl_free(&self->work.place, faces[i]);
+  astro_opencl_work_clear(&self->work);
   g_free(self);
-}
-
-static const char *options_of(const AstroGriddingConfig *config)
-{
-  return config->is_double ? "-DVALUE=double" : "-DVALUE=float";
 }
 
 gboolean astro_opencl_direct_compiles(const AstroGriddingConfig *config, const AstroPlace *place,
                                       GError **error)
 {
-  return astro_opencl_compiles(place->device, &program, options_of(config), error);
+  return astro_opencl_compiles(place->device, &program, astro_opencl_real_option(config->is_double),
+                               error);
 }
 
-static gboolean open_kernels(AstroGridding *self, GError **error)
+static gboolean open_kernels(AstroGridding *self, const AstroPlace *place, GError **error)
 {
   static const char *const names[N_KERNELS] = { "add_pixels", "transform_lines", "add_cells" };
-  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
-                              N_KERNELS, self->kernels, error);
+  return astro_opencl_work_init(&self->work, place, &program,
+                                astro_opencl_real_option(self->config.is_double), names, N_KERNELS,
+                                error);
 }
 
 /* exp(2 pi i k / size) */
@@ -133,8 +125,8 @@ static gboolean send_turns(AstroGridding *self, GError **error)
     turns[2 * k] = cos(2 * G_PI * k / n);
     turns[2 * k + 1] = sin(2 * G_PI * k / n);
   }
-  return astro_opencl_alloc(&self->place, "gridder", &self->turns, n, 2 * sizeof *turns, error) &&
-         astro_opencl_upload(&self->place, self->turns, turns, n * 2 * sizeof *turns, error);
+  return astro_opencl_work_alloc(&self->work, &self->turns, n, 2 * sizeof *turns, error) &&
+         astro_opencl_upload(&self->work.place, self->turns, turns, n * 2 * sizeof *turns, error);
 }
 
 static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
@@ -142,15 +134,14 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;
-  self->place = *place;
   self->grid = *grid;
   self->grid.products = NULL;
   self->products = g_strv_length(grid->products);
   *variant = "direct";
   const gsize n = cells(self), each = 2 * sizeof(double);
-  if (open_kernels(self, error) &&
-      astro_opencl_alloc(place, "gridder", &self->image, n, each, error) &&
-      astro_opencl_alloc(place, "gridder", &self->lines, n, each, error) &&
+  if (open_kernels(self, place, error) &&
+      astro_opencl_work_alloc(&self->work, &self->image, n, each, error) &&
+      astro_opencl_work_alloc(&self->work, &self->lines, n, each, error) &&
       send_turns(self, error) && astro_opencl_fill(place, self->image, 0, n * each, error))
     return self;
   destroy(self);

@@ -1,6 +1,6 @@
 /* The direct transform: an item sums all visibilities into its pixel, in double precision and in a
  * fixed order. The grid is the transform of that image, made by plain sums too: there are few of
- * them beside those over visibilities. Option: VALUE, float or double, of values and grids. */
+ * them beside those over visibilities. Option: REAL, float or double, of values and grids. */
 
 #define MOST_PRODUCTS 5
 
@@ -16,7 +16,7 @@ __kernel void add_pixels(FACE(uvw), FACE(wavenumbers), FACE(values), FACE(image)
 {
   AT(const double, uvw);
   AT(const double, wavenumbers);
-  AT(const VALUE, values);
+  AT(const REAL, values);
   AT(double2, image);
   const ulong id = get_global_id(0), pixels = (ulong)sum.size * sum.size;
   const uint x = (uint)(id % sum.size), y = (uint)(id / sum.size % sum.size);
@@ -36,7 +36,7 @@ __kernel void add_pixels(FACE(uvw), FACE(wavenumbers), FACE(values), FACE(image)
     for (uint c = group * sum.channels; c < (group + 1) * sum.channels; c++) {
       const double turns = path * wavenumbers[c], half_turns = -2 * (turns - rint(turns));
       const double re = cospi(half_turns), im = sinpi(half_turns);
-      __global const VALUE *value = values + 2 * (row * sum.row_channels + c) * sum.products;
+      __global const REAL *value = values + 2 * (row * sum.row_channels + c) * sum.products;
       for (uint p = 0; p < MOST_PRODUCTS; p++)
         if (p < sum.products)
           sums[p] += (double2)(value[2 * p] * re - value[2 * p + 1] * im,
@@ -73,8 +73,8 @@ __kernel void transform_lines(FACE(in), FACE(out), FACE(turns), const uint n, co
 __kernel void add_cells(FACE(from), FACE(to), const ulong n)
 {
   AT(const double, from);
-  AT(VALUE, to);
+  AT(REAL, to);
   const ulong i = get_global_id(0);
   if (i < n)
-    to[i] += (VALUE)from[i];
+    to[i] += (REAL)from[i];
 }

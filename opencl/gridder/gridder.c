@@ -4,7 +4,7 @@
 #include "opencl/gridder/gridder.h"
 
 #include "core/gridder/backend.h"
-#include "core/memory/pool.h"
+#include "opencl/gridder/per-product.h"
 #include "opencl/gridder/prepare.h"
 #include "opencl/runtime/sum.h"
 
@@ -37,7 +37,7 @@ static gboolean (*const algorithms_compile[])(const AstroGriddingConfig *config,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(algorithms_compile) + 1 == G_N_ELEMENTS(algorithms));
 
-static const AstroGridderParts parts = {
+static const AstroGridderParts whole = {
   .prepare = &astro_opencl_prepare_funcs,
   .algorithms = algorithms,
   .together = TOGETHER,
@@ -45,6 +45,20 @@ static const AstroGridderParts parts = {
   .zero = zero,
   .copy = astro_opencl_copy,
   .sum = astro_opencl_sum,
+};
+
+static const AstroPerProduct one_by_one = {
+  .algorithms = algorithms,
+  .take = astro_opencl_take_product,
+  .zero = zero,
+  .drain = astro_opencl_drain,
+};
+
+static const AstroGridderParts per_product = {
+  .prepare = &astro_opencl_prepare_funcs,
+  .algorithms = astro_per_product_algorithms,
+  .per_product = &one_by_one,
+  .enter = enter,
 };
 
 static const AstroGridAlgorithm *algorithm_of(const AstroGridderConfig *config)
@@ -77,7 +91,8 @@ static gboolean is_able(const AstroPlace *place, GError **error)
 }
 
 /* A compiler that fails does so here, not when the observation comes. */
-static gboolean compiles(const AstroGridderConfig *config, const AstroPlace *place, GError **error)
+static gboolean compiles(const AstroGridderConfig *config, const AstroPlace *place,
+                         const AstroGridderParts *parts, GError **error)
 {
   guint i = 0;
   while (algorithms[i] != algorithm_of(config))
@@ -85,29 +100,23 @@ static gboolean compiles(const AstroGridderConfig *config, const AstroPlace *pla
   return astro_opencl_prepare_compiles(&config->prepare, place, error) &&
          (config->weighting == ASTRO_WEIGHTING_NATURAL ||
           astro_opencl_weights_compile(config->prepare.is_double, place, error)) &&
+         (!parts->per_product ||
+          astro_opencl_take_compiles(config->gridder.is_double, place, error)) &&
          algorithms_compile[i](&config->gridder, place, error);
-}
-
-/* Beside one grid: with planes, as many grids more as elements keep in work. */
-static gboolean fits(const AstroGridderConfig *config, const AstroPlace *place, GError **error)
-{
-  const guint64 others = config->algorithm->has_planes ? ASTRO_POOL_DEPTH : 0;
-  const guint64 tables = algorithm_of(config)->bytes(&config->gridder, &config->grid) +
-                         others * astro_gridder_grid_bytes(config);
-  AstroDeviceMemory memory;
-  return place->device->funcs->memory(place->device, &memory, error) &&
-         astro_gridder_fits_device(config, tables, memory.free, place->device->name, error);
 }
 
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant,
                        GError **error)
 {
   const AstroGridderConfig *config = configuration;
-  if (!shape(config, error) || !is_able(place, error) || !fits(config, place, error) ||
-      !compiles(config, place, error))
+  if (!shape(config, error) || !is_able(place, error))
+    return NULL;
+  const AstroGridderParts *parts = astro_per_product_choose(
+      config, place, astro_opencl_device(place->device)->largest, &whole, &per_product, error);
+  if (!parts || !compiles(config, place, parts, error))
     return NULL;
   *variant = config->algorithm->name;
-  return astro_gridder_backend_new(config, place, &parts);
+  return astro_gridder_backend_new(config, place, parts);
 }
 
 static gboolean drain(gpointer instance, AstroResult *result, GError **error)
@@ -124,5 +133,6 @@ const AstroBackend astro_opencl_gridder = {
   .submit = astro_gridder_backend_submit,
   .drain = drain,
   .destroy = astro_gridder_backend_free,
-  .parts = &parts,
+  .host_out = astro_gridder_backend_host_out,
+  .parts = &whole,
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/gridder/gridder.h"
-#include "opencl/runtime/opencl.h"
+#include "opencl/gridder/work.h"
 
 extern const AstroGridAlgorithm astro_opencl_direct, astro_opencl_wprojection,
     astro_opencl_wstacking;

@@ -25,20 +25,11 @@ static gpointer at(gpointer face, gsize bytes)
   return face ? (guint8 *)face + bytes : NULL;
 }
 
-static gboolean lost_nothing(const AstroDumpCounts *counts)
-{
-  for (guint64 i = 0; i < counts->n; i++)
-    if (counts->counts[i] != counts->full)
-      return FALSE;
-  return TRUE;
-}
-
 /* Nothing is copied where all samples are good. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const gsize bytes = counts->n * sizeof *counts->counts;
-  if (counts->counts && lost_nothing(counts))
-    counts->counts = NULL;
+  astro_dumps_forget_whole(counts);
   if (!counts->counts)
     return TRUE;
   if (bytes > self->counts_bytes) {
@@ -82,7 +73,7 @@ static void describe(const AstroPrepare *self, const AstroDumpCounts *counts, Ru
   const AstroDumps *dumps = &self->dumps;
   run->channels = dumps->config.channels;
   run->baselines = dumps->config.baselines;
-  run->pairs = self->pairs;
+  run->pairs = self->dumps.pairs;
   run->correlations = dumps->config.pols * dumps->config.pols;
   run->n_products = dumps->n_products;
   memcpy(run->products, dumps->products, sizeof run->products);
@@ -132,12 +123,12 @@ static gboolean prepare(AstroPrepare *self, gpointer dump, const Run *run, GErro
     OPENCL_VALUE(*run),
   };
   return launch(self, PREPARE, arguments, G_N_ELEMENTS(arguments),
-                (guint64)self->pairs * run->channels, error);
+                (guint64)self->dumps.pairs * run->channels, error);
 }
 
 static gboolean count(AstroPrepare *self, GError **error)
 {
-  const cl_uint pairs = self->pairs, channels = self->dumps.config.channels;
+  const cl_uint pairs = self->dumps.pairs, channels = self->dumps.config.channels;
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->fates), OPENCL_FACE(self->shares),
                                             OPENCL_FACE(self->totals), OPENCL_VALUE(pairs),
                                             OPENCL_VALUE(channels) };
@@ -150,8 +141,10 @@ static gboolean add_up(AstroPrepare *self, GError **error)
 {
   const AstroDumps *dumps = &self->dumps;
   const gsize first = self->rows * dumps->groups;
-  const Sums sums = { self->pairs,   dumps->config.channels, dumps->group,
-                      dumps->groups, dumps->n_products,      (cl_uint)dumps->config.keep_weights };
+  const Sums sums = {
+    self->dumps.pairs, dumps->config.channels, dumps->group,
+    dumps->groups,     dumps->n_products,      (cl_uint)dumps->config.keep_weights
+  };
   const AstroOpenclArgument arguments[] = {
     OPENCL_FACE(self->wide_values),
     OPENCL_FACE(at(self->values, first * astro_opencl_visibility_bytes(dumps))),
@@ -161,7 +154,7 @@ static gboolean add_up(AstroPrepare *self, GError **error)
     OPENCL_VALUE(sums),
   };
   return !self->wide_values || launch(self, ADD_UP, arguments, G_N_ELEMENTS(arguments),
-                                      (guint64)self->pairs * dumps->groups, error);
+                                      (guint64)self->dumps.pairs * dumps->groups, error);
 }
 
 gboolean astro_opencl_prepare_add(AstroPrepare *self, gpointer dump,

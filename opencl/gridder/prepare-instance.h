@@ -10,7 +10,6 @@ enum { PREPARE, COUNT, ADD_UP, N_KERNELS };
 struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
-  guint pairs; /* baselines between two stations: rows of a dump */
   cl_kernel kernels[N_KERNELS];
   gpointer positions, wavenumbers, group_wavenumbers, totals;
   gpointer fates, shares; /* of a dump's visibilities */
@@ -23,11 +22,6 @@ struct _AstroPrepare {
   gpointer wide_values, wide_weights;
   gpointer aligned; /* a copy of a dump that is not aligned for loads */
   gpointer given;   /* (u,v,w) that a dump brings; NULL: none has brought any */
-
-  gboolean totals_known; /* known and sums are what totals says */
-  AstroGridCounts known;
-  double *sums;
-  guint64 missing; /* visibilities of lost dumps, which count as flagged */
 };
 
 static inline gboolean astro_opencl_prepare_alloc(const AstroPrepare *self, gpointer face,

@@ -50,7 +50,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 /* Twice as much each time or, if there is not as much, what is needed. */
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
-  const guint64 wanted = self->rows + self->pairs;
+  const guint64 wanted = self->rows + self->dumps.pairs;
   const guint64 first = FIRST_VALUES / ((guint64)self->dumps.groups * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
@@ -66,20 +66,19 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
                     const AstroLayout *shape, guint64 number, gint64 middle_ns, const double *uvw,
                     GError **error)
 {
-  if (self->pairs == 0)
+  if (self->dumps.pairs == 0)
     return TRUE;
-  self->totals_known = FALSE;
+  self->dumps.totals.are_known = FALSE;
   if (!make_room(self, error) || !astro_opencl_prepare_add(self, (gpointer)dump, validity, shape,
                                                            number, middle_ns, uvw, error))
     return FALSE;
-  self->rows += self->pairs;
+  self->rows += self->dumps.pairs;
   return TRUE;
 }
 
 static void add_missing(AstroPrepare *self)
 {
-  self->missing += (guint64)self->dumps.config.channels * self->pairs;
-  self->totals_known = FALSE;
+  astro_dumps_miss(&self->dumps);
 }
 
 static void rows_of(AstroPrepare *self, AstroGridRows *rows)
@@ -107,7 +106,7 @@ static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robus
                                        .n_totals = self->dumps.config.channels };
   AstroGridRows rows;
   rows_of(self, &rows);
-  self->totals_known &= weighting == ASTRO_WEIGHTING_NATURAL;
+  self->dumps.totals.are_known &= weighting == ASTRO_WEIGHTING_NATURAL;
   return astro_opencl_weights_apply(&weights, &rows, &self->place, error);
 }
 
@@ -123,24 +122,21 @@ static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, co
                           GError **error)
 {
   const guint channels = self->dumps.config.channels;
-  const guint64 each = self->dumps.n_counted;
-  AstroGridCounts *known = &self->known;
-  *counts = known;
-  *sums = self->sums;
-  if (self->totals_known)
+  *counts = &self->dumps.totals.counts;
+  *sums = self->dumps.totals.sums;
+  if (self->dumps.totals.are_known)
     return TRUE;
   g_autofree AstroOpenclTotals *totals = g_new(AstroOpenclTotals, channels);
   if (!fetch_totals(self, totals, error))
     return FALSE;
-  *known = (AstroGridCounts){ .flagged = self->missing * each };
+  astro_dumps_begin_totals(&self->dumps);
   for (guint c = 0; c < channels; c++) {
-    self->sums[c] = (double)totals[c].weights[0] * 0x1p-24 + (double)totals[c].weights[1] * 0x1p-52;
-    known->used += totals[c].used * each;
-    known->outside += totals[c].outside * each;
-    known->flagged += totals[c].flagged * each;
-    known->not_finite += totals[c].not_finite * each;
+    const double sum =
+        (double)totals[c].weights[0] * 0x1p-24 + (double)totals[c].weights[1] * 0x1p-52;
+    const AstroGridCounts of_channel = { totals[c].used, totals[c].outside, totals[c].flagged,
+                                         totals[c].not_finite };
+    astro_dumps_add_totals(&self->dumps, c, sum, &of_channel);
   }
-  self->totals_known = TRUE;
   return TRUE;
 }
 
@@ -160,8 +156,7 @@ static void drop_rows(AstroPrepare *self)
 
 static gboolean reset_counts(AstroPrepare *self, GError **error)
 {
-  self->missing = 0;
-  self->totals_known = FALSE;
+  astro_dumps_forget_missing(&self->dumps);
   return astro_opencl_fill(&self->place, self->totals, 0,
                            self->dumps.config.channels * sizeof(AstroOpenclTotals), error);
 }
@@ -179,7 +174,6 @@ static void destroy(AstroPrepare *self)
     astro_opencl_free(&self->place, &faces[i]);
   astro_opencl_kernels_release(self->kernels, N_KERNELS);
   astro_dumps_clear(&self->dumps);
-  g_free(self->sums);
   g_free(self);
 }
 
@@ -217,7 +211,7 @@ static gboolean send_doubles(AstroPrepare *self, gpointer *to, const double *fro
 static gboolean make_dump_room(AstroPrepare *self, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
-  const gsize n = (gsize)self->pairs * config->channels;
+  const gsize n = (gsize)self->dumps.pairs * config->channels;
   return astro_opencl_prepare_alloc(self, &self->totals,
                                     config->channels * sizeof(AstroOpenclTotals), error) &&
          astro_opencl_prepare_alloc(self, &self->fates, n, error) &&
@@ -236,8 +230,6 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
     const AstroDumps *dumps = &self->dumps;
-    self->pairs = config->baselines - dumps->stations;
-    self->sums = g_new0(double, config->channels);
     if (open_kernels(self, error) &&
         send_doubles(self, &self->positions, observation->positions, 3 * (gsize)dumps->stations,
                      error) &&

@@ -22,14 +22,7 @@ gboolean astro_opencl_sort_init(AstroOpenclSort *self, const AstroPlace *place, 
 {
   static const char *const names[ASTRO_OPENCL_SORT_KERNELS] = { "count_digits", "sum_before",
                                                                 "move_numbers", "find_starts" };
-  *self = (AstroOpenclSort){ .place = *place };
-  return astro_opencl_kernels(place->device, &program, "", names, ASTRO_OPENCL_SORT_KERNELS,
-                              self->kernels, error);
-}
-
-void astro_opencl_sort_clear(AstroOpenclSort *self)
-{
-  astro_opencl_kernels_release(self->kernels, ASTRO_OPENCL_SORT_KERNELS);
+  return astro_opencl_work_init(self, place, &program, "", names, ASTRO_OPENCL_SORT_KERNELS, error);
 }
 
 static guint chunk_of(guint n)
@@ -60,14 +53,6 @@ void astro_opencl_order_clear(AstroOpenclOrder *order, const AstroPlace *place)
   astro_opencl_free(place, &order->counts);
 }
 
-static gboolean launch(const AstroOpenclSort *self, guint kernel,
-                       const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
-                       guint local, GError **error)
-{
-  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
-                                   items, local, error);
-}
-
 static gboolean sort_digit(const AstroOpenclSort *self, const AstroOpenclOrder *order,
                            gpointer keys, cl_uint shift, GError **error)
 {
@@ -80,9 +65,12 @@ static gboolean sort_digit(const AstroOpenclSort *self, const AstroOpenclOrder *
       move[] = { OPENCL_FACE(keys),         OPENCL_FACE(order->order), OPENCL_FACE(order->counts),
                  OPENCL_FACE(order->other), OPENCL_VALUE(n),           OPENCL_VALUE(chunk),
                  OPENCL_VALUE(items),       OPENCL_VALUE(shift) };
-  return launch(self, ASTRO_OPENCL_COUNT_DIGITS, count, G_N_ELEMENTS(count), items, 64, error) &&
-         launch(self, ASTRO_OPENCL_SUM_BEFORE, sum, G_N_ELEMENTS(sum), SCANNERS, SCANNERS, error) &&
-         launch(self, ASTRO_OPENCL_MOVE_NUMBERS, move, G_N_ELEMENTS(move), items, 64, error);
+  return astro_opencl_work_launch(self, ASTRO_OPENCL_COUNT_DIGITS, count, G_N_ELEMENTS(count),
+                                  items, 64, error) &&
+         astro_opencl_work_launch(self, ASTRO_OPENCL_SUM_BEFORE, sum, G_N_ELEMENTS(sum), SCANNERS,
+                                  SCANNERS, error) &&
+         astro_opencl_work_launch(self, ASTRO_OPENCL_MOVE_NUMBERS, move, G_N_ELEMENTS(move), items,
+                                  64, error);
 }
 
 gboolean astro_opencl_sort(const AstroOpenclSort *self, AstroOpenclOrder *order, gpointer keys,
@@ -105,6 +93,6 @@ gboolean astro_opencl_find_starts(const AstroOpenclSort *self, const AstroOpencl
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(keys), OPENCL_FACE(order->order),
                                             OPENCL_FACE(starts), OPENCL_VALUE(n),
                                             OPENCL_VALUE(wanted) };
-  return launch(self, ASTRO_OPENCL_FIND_STARTS, arguments, G_N_ELEMENTS(arguments),
-                (guint64)n_keys + 1, 64, error);
+  return astro_opencl_work_launch(self, ASTRO_OPENCL_FIND_STARTS, arguments,
+                                  G_N_ELEMENTS(arguments), (guint64)n_keys + 1, 64, error);
 }

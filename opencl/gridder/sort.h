@@ -1,7 +1,7 @@
 /* Sorts visibilities on an OpenCL device. */
 #pragma once
 
-#include "opencl/runtime/opencl.h"
+#include "opencl/gridder/work.h"
 
 enum {
   ASTRO_OPENCL_COUNT_DIGITS,
@@ -11,16 +11,12 @@ enum {
   ASTRO_OPENCL_SORT_KERNELS
 };
 
-typedef struct {
-  AstroPlace place;
-  cl_kernel kernels[ASTRO_OPENCL_SORT_KERNELS];
-} AstroOpenclSort;
+typedef AstroOpenclWork AstroOpenclSort;
 
 /* Whether the device's compiler takes the program. */
 gboolean astro_opencl_sort_compiles(const AstroPlace *place, GError **error);
-/* If it fails, it is to be cleared all the same. */
+/* If it fails, it is to be cleared all the same, by astro_opencl_work_clear. */
 gboolean astro_opencl_sort_init(AstroOpenclSort *self, const AstroPlace *place, GError **error);
-void astro_opencl_sort_clear(AstroOpenclSort *self);
 
 /* The order of n numbers, 32 bits each. */
 typedef struct {

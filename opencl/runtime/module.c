@@ -42,10 +42,19 @@ static gboolean is_for_auto(gint index, GError **error)
 }
 
 static const AstroBackend *const backends[] = {
-  &astro_opencl_beamform,   &astro_opencl_channelizer, &astro_opencl_convert,
-  &astro_opencl_correlator, &astro_opencl_delay,       &astro_opencl_fft,
-  &astro_opencl_gridder,    &astro_opencl_histogram,   &astro_opencl_image,
-  &astro_opencl_power,      &astro_opencl_transpose,   NULL,
+  &astro_opencl_beamform,
+  &astro_opencl_channelizer,
+  &astro_opencl_convert,
+  &astro_opencl_correlator,
+  &astro_opencl_delay,
+  &astro_opencl_fft,
+  &astro_opencl_gridder,
+  &astro_opencl_histogram,
+  &astro_opencl_image,
+  &astro_opencl_power,
+  &astro_opencl_sideband,
+  &astro_opencl_transpose,
+  NULL,
 };
 
 __attribute__((visibility("default"))) extern const AstroModule astro_module;

@@ -83,7 +83,7 @@ gboolean astro_opencl_make_room(const AstroPlace *place, const char *stage, Astr
 /* Makes room for a copy of host memory, and queues it. */
 gboolean astro_opencl_send(const AstroPlace *place, const char *stage, AstroOpenclRoom *room,
                            gconstpointer from, gsize bytes, GError **error);
-/* Waits for all work queued at a place. */
+/* Waits for all work queued at a place, which counts as a wait of the host. */
 gboolean astro_opencl_drain(const AstroPlace *place, GError **error);
 
 /* ---- programs ---- */
@@ -146,6 +146,7 @@ extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
 extern const AstroBackend astro_opencl_image;
 extern const AstroBackend astro_opencl_power;
+extern const AstroBackend astro_opencl_sideband;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS

@@ -3,19 +3,13 @@
  * shape in halves, added in single precision: twice as many rows as beams by twice as many terms as
  * stations, for all samples, with the same weights in all channels. */
 #include "core/backend/module.h"
-#include "core/beamform/beamform.h"
+#include "tests/bench/beams.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/device-work.h"
 #include "tests/bench/cublas.h"
 #include "tests/tests.h"
 
-typedef struct {
-  const char *from, *to, *layout;
-  guint stations, beams, channels;
-  double wanted;
-} Shape;
-
-enum { POLS = 2, STEPS = 2048 };
+enum { STEPS = 2048 };
 enum { TRANSPOSED = 1, PLAIN = 0, R_32F = 0, R_16F = 2, COMPUTE_32F = 68 };
 
 static gpointer block_of(gsize bytes, gboolean is_float)
@@ -37,16 +31,11 @@ static gpointer block_of(gsize bytes, gboolean is_float)
   return face;
 }
 
-static double operations_of(const Shape *shape)
-{
-  return 8. * shape->stations * shape->beams * shape->channels * POLS * STEPS;
-}
-
 /* ---- cuBLAS ---- */
 
 typedef struct {
   const Cublas *cublas;
-  const Shape *shape;
+  const BenchBeams *shape;
   void *handle;
   gpointer a, b, c;
 } Gemm;
@@ -55,7 +44,7 @@ static void run_gemm(gpointer data)
 {
   const Gemm *g = data;
   const int rows = (int)(2 * g->shape->beams), terms = (int)(2 * g->shape->stations),
-            columns = (int)(g->shape->channels * POLS * STEPS);
+            columns = (int)(g->shape->channels * BENCH_BEAMS_POLS * STEPS);
   float one = 1, zero = 0;
   for (guint i = 0; i < CALLS; i++)
     if (g->cublas->gemm(g->handle, TRANSPOSED, PLAIN, rows, columns, terms, &one, g->a, R_16F,
@@ -65,9 +54,9 @@ static void run_gemm(gpointer data)
 }
 
 /* Returns operations a second. */
-static double measure_gemm(const Cublas *cublas, const Shape *shape)
+static double measure_gemm(const Cublas *cublas, const BenchBeams *shape)
 {
-  const gsize samples = (gsize)shape->channels * POLS * STEPS;
+  const gsize samples = (gsize)shape->channels * BENCH_BEAMS_POLS * STEPS;
   Gemm g = { .cublas = cublas, .shape = shape };
   g.a = block_of((gsize)8 * shape->beams * shape->stations, FALSE);
   g.b = block_of(4 * samples * shape->stations, FALSE);
@@ -80,70 +69,43 @@ static double measure_gemm(const Cublas *cublas, const Shape *shape)
   device->funcs->free(device, g.a);
   device->funcs->free(device, g.b);
   device->funcs->free(device, g.c);
-  return operations_of(shape) / seconds;
+  return bench_beams_operations(shape) / seconds;
 }
 
 /* ---- the beamformer ---- */
 
-static AstroStream stream_of(const Shape *shape, const char *axis, const char *format)
+static double measure(const BenchBeams *shape, const char **variant)
 {
-  g_auto(GStrv) halves = g_strsplit(shape->layout, "AXIS", 2);
-  g_autofree char *text = g_strdup_printf(
-      "application/x-astro-spectra,format=%s,layout=%s%s%s,channels=%u,"
-      "stations=%u,beams=%u,pols=%d,rate=1000/1,frequency=1.5e8,bandwidth=1e6",
-      format, halves[0], axis, halves[1], shape->channels, shape->stations, shape->beams, POLS);
-  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
-  AstroStream stream;
-  if (!astro_stream_from_caps(&stream, caps, NULL))
-    g_error("%s", text);
-  return stream;
-}
-
-static double measure(const Shape *shape, const char **variant)
-{
-  const AstroBeamformConfig config = { stream_of(shape, "station", shape->from),
-                                       stream_of(shape, "beam", shape->to) };
-  g_autofree guint *index = g_new(guint, shape->stations);
-  g_autofree double *seconds = g_new(double, 3 * shape->stations),
-                    *offsets = g_new(double, 3 * shape->beams);
-  for (guint i = 0; i < shape->stations; i++)
-    index[i] = i;
-  for (guint i = 0; i < 3 * shape->stations; i++)
-    seconds[i] = 1e-8 * i;
-  for (guint i = 0; i < 3 * shape->beams; i++)
-    offsets[i] = 1e-4 * i;
-  const AstroBeamformStations stations = { shape->stations, index, seconds, NULL, 1 };
-  const gsize in = STEPS * astro_stream_step_bytes(&config.in),
-              out = STEPS * astro_stream_step_bytes(&config.out);
-  const AstroBeamformArguments arguments = {
-    .stations = &stations, .steps = STEPS, .interval = 1 << 20, .offsets = offsets
-  };
+  BenchBeamsWork beams;
+  bench_beams_init(&beams, shape);
+  const gsize in = beams.bytes_in, out = beams.bytes_out;
   DeviceWork work = { .backend = astro_module_backend("beamform"),
-                      .arguments = &arguments,
+                      .arguments = &beams.arguments,
                       .in = { block_of(in, strstr(shape->from, "CF") != NULL), in },
                       .out = { block_of(out, FALSE), out } };
-  device_work_make(&work, &config, variant);
+  device_work_make(&work, &beams.config, variant);
   device_work_call(&work);
   const double taken = bench_seconds(device_work_call, &work, 7) / CALLS;
   device_work_clear(&work);
-  return operations_of(shape) / taken;
+  bench_beams_clear(&beams);
+  return bench_beams_operations(shape) / taken;
 }
 
 #define OWN "channel:AXIS:pol:time"
 
 int main(int argc, char **argv)
 {
-  static const Shape shapes[] = {
-    { "CI8", "CF32LE", OWN, 64, 16, 64, 0.5 },
-    { "CI8", "CF32LE", OWN, 64, 64, 64, 0.5 },
-    { "CI8", "CI8", OWN, 64, 64, 64, 0.5 },
-    { "CI4", "CF32LE", OWN, 64, 64, 64, 0.5 },
-    { "CI8", "CF32LE", OWN, 256, 256, 16, 0.5 },
-    { "CI8", "CF32LE", OWN, 512, 400, 8, 0.5 },
-    { "CI16LE", "CF32LE", OWN, 256, 256, 16, 0 },
-    { "CF16LE", "CF32LE", OWN, 256, 256, 16, 0 },
-    { "CF32LE", "CF32LE", OWN, 256, 256, 16, 0 },
-    { "CI8", "CF32LE", "channel:time:AXIS:pol", 64, 64, 64, 0 },
+  static const BenchBeams shapes[] = {
+    { "CI8", "CF32LE", OWN, 64, 16, 64, STEPS, 0.5 },
+    { "CI8", "CF32LE", OWN, 64, 64, 64, STEPS, 0.5 },
+    { "CI8", "CI8", OWN, 64, 64, 64, STEPS, 0.5 },
+    { "CI4", "CF32LE", OWN, 64, 64, 64, STEPS, 0.5 },
+    { "CI8", "CF32LE", OWN, 256, 256, 16, STEPS, 0.5 },
+    { "CI8", "CF32LE", OWN, 512, 400, 8, STEPS, 0.5 },
+    { "CI16LE", "CF32LE", OWN, 256, 256, 16, STEPS, 0 },
+    { "CF16LE", "CF32LE", OWN, 256, 256, 16, STEPS, 0 },
+    { "CF32LE", "CF32LE", OWN, 256, 256, 16, STEPS, 0 },
+    { "CI8", "CF32LE", "channel:time:AXIS:pol", 64, 64, 64, STEPS, 0 },
   };
   Cublas cublas;
   gst_init(&argc, &argv);

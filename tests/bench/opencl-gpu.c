@@ -5,7 +5,9 @@
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
 #include "core/transpose/transpose.h"
+#include "tests/bench/beams.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/powers.h"
 #include "tests/tests.h"
 
 #include <string.h>
@@ -16,6 +18,7 @@
 typedef struct {
   const char *stage;
   gconstpointer config, arguments;
+  AstroResult *result; /* NULL: none is wanted */
   gsize bytes_in, bytes_out;
   gboolean is_float;       /* random samples are floats */
   const char *cuda_kernel; /* as ASTRO_CUDA names it; NULL: its choice */
@@ -54,8 +57,8 @@ static void call(gpointer data)
   Run *run = data;
   const AstroDeviceFuncs *funcs = run->place.device->funcs;
   GError *error = NULL;
-  if (!run->backend->submit(run->instance, &run->in, 1, &run->out, 1, run->work->arguments, NULL,
-                            &error))
+  if (!run->backend->submit(run->instance, &run->in, 1, &run->out, 1, run->work->arguments,
+                            run->work->result, &error))
     g_error("%s: %s", run->work->stage, error->message);
   AstroEvent *event = funcs->event_record(run->place.device, run->place.queue, &error);
   if (!event || !funcs->event_wait(run->place.device, event, &error))
@@ -182,8 +185,59 @@ static void channelize(const char *what, guint channels, AstroFormat from, guint
   compare(what, &work, 1e-9 * 128 * (double)(made * channels), "Gsample/s", 0);
 }
 
+static void detect(const BenchPower *shape)
+{
+  const AstroPowerConfig config = bench_power_config(shape);
+  const AstroPowerArguments arguments = { .steps = shape->steps,
+                                          .integration = shape->integration };
+  const guint64 ended = astro_power_ended(&arguments);
+  g_autofree guint32 *counts = g_new(guint32, ended * astro_power_counts(&config));
+  AstroResult result = { .counts = counts };
+  const Work work = { .stage = "power",
+                      .config = &config,
+                      .arguments = &arguments,
+                      .result = &result,
+                      .bytes_in = shape->steps * bench_power_step_bytes(shape),
+                      .bytes_out = ended * astro_power_output_bytes(&config),
+                      .is_float = astro_format_info(shape->from)->is_float };
+  g_autofree char *what =
+      g_strdup_printf("power %s, %u stations, %s, %s", shape->products, shape->stations,
+                      astro_format_name(shape->from), shape->layout);
+  compare(what, &work, 1e-9 * (double)work.bytes_in, "GB/s", shape->wanted);
+}
+
+static void form_beams(const BenchBeams *shape)
+{
+  BenchBeamsWork beams;
+  bench_beams_init(&beams, shape);
+  const Work work = { .stage = "beamform",
+                      .config = &beams.config,
+                      .arguments = &beams.arguments,
+                      .bytes_in = beams.bytes_in,
+                      .bytes_out = beams.bytes_out,
+                      .is_float = g_str_has_prefix(shape->from, "CF") };
+  g_autofree char *what =
+      g_strdup_printf("%u beams of %u stations, %s", shape->beams, shape->stations, shape->from);
+  compare(what, &work, 1e-12 * bench_beams_operations(shape), "TFLOP/s", shape->wanted);
+  bench_beams_clear(&beams);
+}
+
+/* Steps are those of the sizes for fast devices. */
+static const BenchPower powers[] = {
+  { ASTRO_FORMAT_CI8, "I", FAST_CHANNELS, 64, 1024, 1024, 1024, FALSE, 0 },
+  { ASTRO_FORMAT_CI8, "I", FAST_TIME, 64, 1024, 1024, 1024, FALSE, 0 },
+  { ASTRO_FORMAT_CF32LE, "I", FAST_CHANNELS, 64, 1024, 512, 512, FALSE, 0 },
+  { ASTRO_FORMAT_CF32LE, "I:Q:U:V", FAST_CHANNELS, 64, 1024, 512, 512, FALSE, 0 },
+};
+static const BenchBeams all_beams[] = {
+  { "CI8", "CF32LE", "channel:AXIS:pol:time", 64, 64, 64, 2048, 0 },
+  { "CI8", "CF32LE", "channel:AXIS:pol:time", 256, 256, 16, 2048, 0 },
+  { "CF32LE", "CF32LE", "channel:AXIS:pol:time", 256, 256, 16, 2048, 0 },
+};
+
 int main(int argc, char **argv)
 {
+  gst_init(&argc, &argv);
   const guint64 divisor = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1;
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroDevice) device = astro_device_open_of(ASTRO_BACKEND_OPENCL, 0, &error);
@@ -206,5 +260,15 @@ int main(int argc, char **argv)
             ASTRO_FORMAT_CF32LE, "simt", 0.9);
   channelize("filter bank, 1024 channels, CI8", 1024, ASTRO_FORMAT_CI8, 1024 / divisor);
   channelize("filter bank, 1000 channels, CF32LE", 1000, ASTRO_FORMAT_CF32LE, 1024 / divisor);
+  for (guint i = 0; i < G_N_ELEMENTS(powers); i++) {
+    BenchPower shape = powers[i];
+    shape.integration = shape.steps /= divisor;
+    detect(&shape);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(all_beams); i++) {
+    BenchBeams shape = all_beams[i];
+    shape.steps /= divisor;
+    form_beams(&shape);
+  }
   return 0;
 }

@@ -2,45 +2,14 @@
  * reading and writing included. The limit is half the traffic of a copy on the device, measured
  * alternately: power reads what a copy reads and writes. */
 #include "core/backend/module.h"
-#include "core/power/power.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/device-work.h"
+#include "tests/bench/powers.h"
 
-typedef struct {
-  const char *layout;
-  AstroFormat from;
-  guint stations, channels;
-  guint64 steps, integration;
-  const char *products;
-  gboolean sum;
-  double wanted;
-} Shape;
-
-enum { POLS = 2 };
-
-static AstroPowerConfig config_of(const Shape *shape)
+static void measure(const BenchPower *shape)
 {
-  AstroPowerConfig config = { .stations = shape->stations,
-                              .pols = POLS,
-                              .channels = shape->channels,
-                              .from = shape->from,
-                              .channel_step = 1,
-                              .sum_stations = shape->sum };
-  astro_layout_parse(&config.layout, shape->layout, ASTRO_QUANTITY_SPECTRA, NULL);
-  for (guint a = 0; a < config.layout.n_axes; a++)
-    config.layout.extents[a] = config.layout.axes[a] == ASTRO_AXIS_CHANNEL   ? shape->channels
-                               : config.layout.axes[a] == ASTRO_AXIS_STATION ? shape->stations
-                               : config.layout.axes[a] == ASTRO_AXIS_POL     ? POLS
-                                                                             : 0;
-  astro_power_products_parse(&config.products, shape->products, NULL);
-  return config;
-}
-
-static void measure(const Shape *shape)
-{
-  const AstroPowerConfig config = config_of(shape);
-  const gsize in = shape->steps * shape->stations * POLS * shape->channels *
-                   astro_format_info(shape->from)->bytes;
+  const AstroPowerConfig config = bench_power_config(shape);
+  const gsize in = shape->steps * bench_power_step_bytes(shape);
   const guint64 ended = shape->steps / shape->integration;
   const gsize out = ended * astro_power_output_bytes(&config);
   const char *variant = NULL;
@@ -65,22 +34,19 @@ static void measure(const Shape *shape)
   device_work_clear(&work);
 }
 
-#define FAST_CHANNELS "time:station:pol:channel"
-#define FAST_TIME "channel:station:pol:time"
-
 int main(int argc, char **argv)
 {
-  static const Shape shapes[] = {
-    { FAST_CHANNELS, ASTRO_FORMAT_CI8, 64, 1024, 1024, 1024, "I", FALSE, 0.8 },
-    { FAST_CHANNELS, ASTRO_FORMAT_CF32LE, 64, 1024, 512, 512, "I", FALSE, 0.8 },
-    { FAST_CHANNELS, ASTRO_FORMAT_CF32LE, 64, 1024, 512, 512, "I:Q:U:V", FALSE, 0.8 },
-    { FAST_CHANNELS, ASTRO_FORMAT_CF32LE, 1, 4096, 8192, 64, "I", FALSE, 0.8 },
-    { FAST_CHANNELS, ASTRO_FORMAT_CI8, 64, 1024, 1024, 1024, "XX:YY:XX-SQUARE:YY-SQUARE", FALSE,
+  static const BenchPower shapes[] = {
+    { ASTRO_FORMAT_CI8, "I", FAST_CHANNELS, 64, 1024, 1024, 1024, FALSE, 0.8 },
+    { ASTRO_FORMAT_CF32LE, "I", FAST_CHANNELS, 64, 1024, 512, 512, FALSE, 0.8 },
+    { ASTRO_FORMAT_CF32LE, "I:Q:U:V", FAST_CHANNELS, 64, 1024, 512, 512, FALSE, 0.8 },
+    { ASTRO_FORMAT_CF32LE, "I", FAST_CHANNELS, 1, 4096, 64, 8192, FALSE, 0.8 },
+    { ASTRO_FORMAT_CI8, "XX:YY:XX-SQUARE:YY-SQUARE", FAST_CHANNELS, 64, 1024, 1024, 1024, FALSE,
       0 },
-    { FAST_CHANNELS, ASTRO_FORMAT_CI8, 64, 1024, 1024, 256, "I", TRUE, 0 },
-    { FAST_TIME, ASTRO_FORMAT_CI8, 64, 1024, 1024, 1024, "I", FALSE, 0.8 },
-    { FAST_TIME, ASTRO_FORMAT_CF32LE, 64, 1024, 512, 512, "I", FALSE, 0.8 },
-    { FAST_TIME, ASTRO_FORMAT_CI4, 64, 1024, 2048, 1024, "I", FALSE, 0 },
+    { ASTRO_FORMAT_CI8, "I", FAST_CHANNELS, 64, 1024, 256, 1024, TRUE, 0 },
+    { ASTRO_FORMAT_CI8, "I", FAST_TIME, 64, 1024, 1024, 1024, FALSE, 0.8 },
+    { ASTRO_FORMAT_CF32LE, "I", FAST_TIME, 64, 1024, 512, 512, FALSE, 0.8 },
+    { ASTRO_FORMAT_CI4, "I", FAST_TIME, 64, 1024, 1024, 2048, FALSE, 0 },
   };
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);

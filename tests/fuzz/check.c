@@ -3,8 +3,10 @@
  * the target; ASTRO_FUZZ_SECONDS sets how long it runs. */
 #include "config.h"
 #include "tests/tests.h"
+#ifdef __SANITIZE_ADDRESS__
+#include "tests/quiet-caps.h"
+#endif
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +17,6 @@
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size);
 
 #define PREFIX "fuzz-" /* of the programs' names, before that of the corpus */
-
-#ifdef __SANITIZE_ADDRESS__
-/* In place of GStreamer's, which leaks parts of caps that it fails to parse: the stacks that are
- * recorded here end above that call, so lsan.supp can't name it. The leaks tracer still sees caps
- * that a target loses. */
-GstCaps *gst_caps_from_string(const char *text)
-{
-  GstCaps *(*parse)(const char *) = NULL;
-  *(void **)&parse = dlsym(RTLD_NEXT, "gst_caps_from_string");
-  test_leaks_of_gstreamer();
-  GstCaps *caps = parse(text);
-  test_no_leaks_of_gstreamer();
-  return caps;
-}
-#endif
 
 static GPtrArray *corpus; /* GByteArray */
 static char *target;

@@ -38,8 +38,7 @@ enum { FIND_KEYS, PUT, SPREAD, N_KERNELS };
 
 struct _AstroGridding {
   AstroGriddingConfig config;
-  AstroPlace place;
-  cl_kernel kernels[N_KERNELS];
+  AstroOpenclWork work;
   AstroOpenclSort sort;
   Rows shape; /* all but what rows say */
   guint products, most_support;
@@ -48,20 +47,6 @@ struct _AstroGridding {
   AstroOpenclOrder order;
   gpointer bins, starts, of_taps, cells, of_planes, values;
 };
-
-static gboolean alloc(const AstroGridding *self, gpointer face, guint64 n, gsize bytes,
-                      GError **error)
-{
-  return astro_opencl_alloc(&self->place, "gridder", face, MAX(n, 1), bytes, error);
-}
-
-static gboolean launch(const AstroGridding *self, guint kernel,
-                       const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
-                       guint local, GError **error)
-{
-  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
-                                   items, local, error);
-}
 
 static gsize value_bytes(const AstroGriddingConfig *config, guint products)
 {
@@ -82,8 +67,8 @@ static void free_room(AstroGridding *self)
   gpointer *faces[] = { &self->bins, &self->of_taps, &self->cells, &self->of_planes,
                         &self->values };
   for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
-    astro_opencl_free(&self->place, faces[i]);
-  astro_opencl_order_clear(&self->order, &self->place);
+    astro_opencl_free(&self->work.place, faces[i]);
+  astro_opencl_order_clear(&self->order, &self->work.place);
   self->capacity = 0;
 }
 
@@ -91,12 +76,13 @@ static gboolean make_room(AstroGridding *self, guint64 n, GError **error)
 {
   if (n > self->capacity) {
     free_room(self);
-    if (!alloc(self, &self->bins, n, sizeof(guint32), error) ||
-        !alloc(self, &self->of_taps, n, sizeof(guint64), error) ||
-        !alloc(self, &self->cells, n, 2 * sizeof(gint32), error) ||
-        !alloc(self, &self->of_planes, n, sizeof(guint32), error) ||
-        !alloc(self, &self->values, n, value_bytes(&self->config, self->products), error) ||
-        !astro_opencl_order_init(&self->order, &self->place, (guint)n, error))
+    if (!astro_opencl_work_alloc(&self->work, &self->bins, n, sizeof(guint32), error) ||
+        !astro_opencl_work_alloc(&self->work, &self->of_taps, n, sizeof(guint64), error) ||
+        !astro_opencl_work_alloc(&self->work, &self->cells, n, 2 * sizeof(gint32), error) ||
+        !astro_opencl_work_alloc(&self->work, &self->of_planes, n, sizeof(guint32), error) ||
+        !astro_opencl_work_alloc(&self->work, &self->values, n,
+                                 value_bytes(&self->config, self->products), error) ||
+        !astro_opencl_order_init(&self->order, &self->work.place, (guint)n, error))
       return FALSE;
     self->capacity = n;
   }
@@ -113,7 +99,8 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
                                        OPENCL_FACE(given->values), OPENCL_FACE(self->planes),
                                        OPENCL_FACE(self->bins),    OPENCL_FACE(self->order.order),
                                        OPENCL_VALUE(*rows) };
-  if (!launch(self, FIND_KEYS, find, G_N_ELEMENTS(find), rows->n, 64, error) ||
+  if (!astro_opencl_work_launch(&self->work, FIND_KEYS, find, G_N_ELEMENTS(find), rows->n, 64,
+                                error) ||
       !astro_opencl_sort(&self->sort, &self->order, self->bins, rows->n_bins, error) ||
       !astro_opencl_find_starts(&self->sort, &self->order, self->bins, rows->n_bins, self->starts,
                                 error))
@@ -126,7 +113,7 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
     OPENCL_FACE(self->of_planes), OPENCL_FACE(self->values),
     OPENCL_VALUE(*rows),
   };
-  return launch(self, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
+  return astro_opencl_work_launch(&self->work, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
 }
 
 static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
@@ -141,8 +128,9 @@ static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
     OPENCL_FACE(self->of_taps), OPENCL_FACE(self->cells),  OPENCL_FACE(self->of_planes),
     OPENCL_FACE(self->values),  OPENCL_FACE(grid),         OPENCL_VALUE(work),
   };
-  return launch(self, SPREAD, arguments, G_N_ELEMENTS(arguments),
-                (guint64)tiles * tiles * self->config.channels * shares * ITEMS, ITEMS, error);
+  return astro_opencl_work_launch(&self->work, SPREAD, arguments, G_N_ELEMENTS(arguments),
+                                  (guint64)tiles * tiles * self->config.channels * shares * ITEMS,
+                                  ITEMS, error);
 }
 
 static gboolean add_some(AstroGridding *self, const AstroGridRows *given, gpointer grid,
@@ -188,7 +176,7 @@ static gsize plane_values(const AstroTaps *taps, guint plane)
 /* The taps of one plane after another; the call returns once they have been read. */
 static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **error)
 {
-  AstroDevice *device = self->place.device;
+  AstroDevice *device = self->work.place.device;
   const gsize each = 2 * (taps->is_double ? sizeof(double) : sizeof(float));
   g_autofree TapsPlane *planes = g_new(TapsPlane, taps->n_planes);
   guint64 length = 0;
@@ -199,16 +187,16 @@ static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **e
     self->most_support = MAX(self->most_support, plane->support);
     length += plane_values(taps, i);
   }
-  if (!alloc(self, &self->taps, length, each, error) ||
-      !alloc(self, &self->planes, taps->n_planes, sizeof *planes, error) ||
-      !astro_opencl_upload(&self->place, self->planes, planes, taps->n_planes * sizeof *planes,
+  if (!astro_opencl_work_alloc(&self->work, &self->taps, length, each, error) ||
+      !astro_opencl_work_alloc(&self->work, &self->planes, taps->n_planes, sizeof *planes, error) ||
+      !astro_opencl_upload(&self->work.place, self->planes, planes, taps->n_planes * sizeof *planes,
                            error))
     return FALSE;
   for (guint i = 0; i < taps->n_planes && ok; i++)
-    ok = device->funcs->queue_copy(device, self->place.queue, ASTRO_COPY_UP,
+    ok = device->funcs->queue_copy(device, self->work.place.queue, ASTRO_COPY_UP,
                                    (guint8 *)self->taps + planes[i].taps * each,
                                    taps->planes[i].taps, plane_values(taps, i) * each, error);
-  return astro_opencl_drain(&self->place, ok ? error : NULL) && ok;
+  return astro_opencl_drain(&self->work.place, ok ? error : NULL) && ok;
 }
 
 static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
@@ -240,31 +228,28 @@ static gboolean check_taps(const AstroTapsConfig *taps, const AstroPlace *place,
 static void destroy(AstroGridding *self)
 {
   free_room(self);
-  astro_opencl_free(&self->place, &self->planes);
-  astro_opencl_free(&self->place, &self->taps);
-  astro_opencl_free(&self->place, &self->starts);
-  astro_opencl_sort_clear(&self->sort);
-  astro_opencl_kernels_release(self->kernels, N_KERNELS);
+  astro_opencl_free(&self->work.place, &self->planes);
+  astro_opencl_free(&self->work.place, &self->taps);
+  astro_opencl_free(&self->work.place, &self->starts);
+  astro_opencl_work_clear(&self->sort);
+  astro_opencl_work_clear(&self->work);
   g_free(self);
-}
-
-static const char *options_of(const AstroGriddingConfig *config)
-{
-  return config->is_double ? "-DREAL=double" : "-DREAL=float";
 }
 
 gboolean astro_opencl_wprojection_compiles(const AstroGriddingConfig *config,
                                            const AstroPlace *place, GError **error)
 {
-  return astro_opencl_compiles(place->device, &program, options_of(config), error) &&
+  return astro_opencl_compiles(place->device, &program, astro_opencl_real_option(config->is_double),
+                               error) &&
          astro_opencl_sort_compiles(place, error);
 }
 
-static gboolean open_kernels(AstroGridding *self, GError **error)
+static gboolean open_kernels(AstroGridding *self, const AstroPlace *place, GError **error)
 {
   static const char *const names[N_KERNELS] = { "find_keys", "put", "spread" };
-  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
-                              N_KERNELS, self->kernels, error);
+  return astro_opencl_work_init(&self->work, place, &program,
+                                astro_opencl_real_option(self->config.is_double), names, N_KERNELS,
+                                error);
 }
 
 static gboolean open_with(AstroGridding *self, const AstroGrid *grid, const AstroTaps *taps,
@@ -290,7 +275,7 @@ static gboolean open_with(AstroGridding *self, const AstroGrid *grid, const Astr
                         .size = grid->size,
                         .side = (cl_uint)side,
                         .n_bins = (cl_uint)bins };
-  return alloc(self, &self->starts, bins + 1, sizeof(guint32), error) &&
+  return astro_opencl_work_alloc(&self->work, &self->starts, bins + 1, sizeof(guint32), error) &&
          send_taps(self, taps, error);
 }
 
@@ -302,10 +287,9 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
     return NULL;
   AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;
-  self->place = *place;
   self->products = g_strv_length(grid->products);
   *variant = config->deterministic ? "tiles-deterministic" : "tiles"; /* which are the same */
-  if (open_kernels(self, error) && astro_opencl_sort_init(&self->sort, place, error)) {
+  if (open_kernels(self, place, error) && astro_opencl_sort_init(&self->sort, place, error)) {
     g_autoptr(AstroTaps) taps = astro_taps_build(&taps_config, error);
     if (taps && open_with(self, grid, taps, error))
       return self;

@@ -39,30 +39,15 @@ enum { FIND_RANGE, FIND_KEYS, PUT, SPREAD, N_KERNELS };
 
 struct _AstroGridding {
   AstroGriddingConfig config;
-  AstroPlace place;
+  AstroOpenclWork work;
   AstroGrid grid; /* without its products */
   guint products;
-  cl_kernel kernels[N_KERNELS];
   AstroOpenclSort sort;
   AstroPlanes planes;
   guint next;                                 /* the next plane */
   gpointer powers, ranges;                    /* polynomials of the taps: [term][tap] */
   gpointer starts, of_planes, places, values; /* sorted visibilities */
 };
-
-static gboolean alloc(const AstroGridding *self, gpointer face, guint64 n, gsize bytes,
-                      GError **error)
-{
-  return astro_opencl_alloc(&self->place, "gridder", face, MAX(n, 1), bytes, error);
-}
-
-static gboolean launch(const AstroGridding *self, guint kernel,
-                       const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
-                       guint local, GError **error)
-{
-  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
-                                   items, local, error);
-}
 
 /* ---- planes ---- */
 
@@ -95,7 +80,7 @@ static gboolean describe(const AstroGridding *self, const AstroGridRows *given, 
 static gboolean find_planes(AstroGridding *self, const AstroGridRows *given, Rows *rows,
                             GError **error)
 {
-  AstroDevice *device = self->place.device;
+  AstroDevice *device = self->work.place.device;
   const gsize bytes = RANGES * 2 * sizeof(double);
   g_autofree double *ranges = g_malloc(bytes);
   double least = INFINITY, greatest = 0;
@@ -103,10 +88,11 @@ static gboolean find_planes(AstroGridding *self, const AstroGridRows *given, Row
                                             OPENCL_FACE(given->wavenumbers),
                                             OPENCL_FACE(given->values), OPENCL_FACE(self->ranges),
                                             OPENCL_VALUE(*rows) };
-  if (!launch(self, FIND_RANGE, arguments, G_N_ELEMENTS(arguments), RANGES, 64, error) ||
-      !device->funcs->queue_copy(device, self->place.queue, ASTRO_COPY_DOWN, ranges, self->ranges,
-                                 bytes, error) ||
-      !astro_opencl_drain(&self->place, error))
+  if (!astro_opencl_work_launch(&self->work, FIND_RANGE, arguments, G_N_ELEMENTS(arguments), RANGES,
+                                64, error) ||
+      !device->funcs->queue_copy(device, self->work.place.queue, ASTRO_COPY_DOWN, ranges,
+                                 self->ranges, bytes, error) ||
+      !astro_opencl_drain(&self->work.place, error))
     return FALSE;
   for (guint i = 0; i < RANGES; i++) {
     least = MIN(least, ranges[2 * i]);
@@ -127,17 +113,19 @@ static void forget(AstroGridding *self)
 {
   gpointer *faces[] = { &self->starts, &self->of_planes, &self->places, &self->values };
   for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
-    astro_opencl_free(&self->place, faces[i]);
+    astro_opencl_free(&self->work.place, faces[i]);
 }
 
 static gboolean make_room(AstroGridding *self, const Rows *rows, GError **error)
 {
   const gsize real = self->config.is_double ? sizeof(double) : sizeof(float);
   forget(self);
-  return alloc(self, &self->starts, (guint64)rows->n_bins + 1, sizeof(guint32), error) &&
-         alloc(self, &self->of_planes, rows->n, sizeof(guint16), error) &&
-         alloc(self, &self->places, rows->n, 4 * real, error) &&
-         alloc(self, &self->values, rows->n, 2 * real * rows->products, error);
+  return astro_opencl_work_alloc(&self->work, &self->starts, (guint64)rows->n_bins + 1,
+                                 sizeof(guint32), error) &&
+         astro_opencl_work_alloc(&self->work, &self->of_planes, rows->n, sizeof(guint16), error) &&
+         astro_opencl_work_alloc(&self->work, &self->places, rows->n, 4 * real, error) &&
+         astro_opencl_work_alloc(&self->work, &self->values, rows->n, 2 * real * rows->products,
+                                 error);
 }
 
 static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, const Rows *rows,
@@ -148,7 +136,8 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
                                        OPENCL_FACE(given->values), OPENCL_FACE(bins),
                                        OPENCL_FACE(planes),        OPENCL_FACE(order->order),
                                        OPENCL_VALUE(*rows) };
-  if (!launch(self, FIND_KEYS, find, G_N_ELEMENTS(find), rows->n, 64, error) ||
+  if (!astro_opencl_work_launch(&self->work, FIND_KEYS, find, G_N_ELEMENTS(find), rows->n, 64,
+                                error) ||
       !astro_opencl_sort(&self->sort, order, planes, rows->planes - 1, error) ||
       !astro_opencl_sort(&self->sort, order, bins, rows->n_bins, error) ||
       !astro_opencl_find_starts(&self->sort, order, bins, rows->n_bins, self->starts, error))
@@ -160,7 +149,7 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
     OPENCL_FACE(self->places),    OPENCL_FACE(self->values),
     OPENCL_FACE(self->of_planes), OPENCL_VALUE(*rows),
   };
-  return launch(self, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
+  return astro_opencl_work_launch(&self->work, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
 }
 
 static gboolean sort(AstroGridding *self, const AstroGridRows *given, const Rows *rows,
@@ -168,13 +157,14 @@ static gboolean sort(AstroGridding *self, const AstroGridRows *given, const Rows
 {
   AstroOpenclOrder order;
   gpointer bins = NULL, planes = NULL;
-  const gboolean ok = astro_opencl_order_init(&order, &self->place, rows->n, error) &&
-                      alloc(self, &bins, rows->n, sizeof(guint32), error) &&
-                      alloc(self, &planes, rows->n, sizeof(guint32), error) &&
-                      put_in_order(self, given, rows, &order, bins, planes, error);
-  astro_opencl_order_clear(&order, &self->place);
-  astro_opencl_free(&self->place, &bins);
-  astro_opencl_free(&self->place, &planes);
+  const gboolean ok =
+      astro_opencl_order_init(&order, &self->work.place, rows->n, error) &&
+      astro_opencl_work_alloc(&self->work, &bins, rows->n, sizeof(guint32), error) &&
+      astro_opencl_work_alloc(&self->work, &planes, rows->n, sizeof(guint32), error) &&
+      put_in_order(self, given, rows, &order, bins, planes, error);
+  astro_opencl_order_clear(&order, &self->work.place);
+  astro_opencl_free(&self->work.place, &bins);
+  astro_opencl_free(&self->work.place, &planes);
   return ok;
 }
 
@@ -219,8 +209,9 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
   };
   *w = at;
   *w_step = self->planes.step;
-  return launch(self, SPREAD, arguments, G_N_ELEMENTS(arguments),
-                (guint64)tiles * tiles * self->config.channels * ITEMS, ITEMS, error);
+  return astro_opencl_work_launch(&self->work, SPREAD, arguments, G_N_ELEMENTS(arguments),
+                                  (guint64)tiles * tiles * self->config.channels * ITEMS, ITEMS,
+                                  error);
 }
 
 static void skip(AstroGridding *self)
@@ -239,30 +230,27 @@ static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 static void destroy(AstroGridding *self)
 {
   forget(self);
-  astro_opencl_free(&self->place, &self->powers);
-  astro_opencl_free(&self->place, &self->ranges);
-  astro_opencl_sort_clear(&self->sort);
-  astro_opencl_kernels_release(self->kernels, N_KERNELS);
+  astro_opencl_free(&self->work.place, &self->powers);
+  astro_opencl_free(&self->work.place, &self->ranges);
+  astro_opencl_work_clear(&self->sort);
+  astro_opencl_work_clear(&self->work);
   g_free(self);
-}
-
-static const char *options_of(const AstroGriddingConfig *config)
-{
-  return config->is_double ? "-DREAL=double" : "-DREAL=float";
 }
 
 gboolean astro_opencl_wstacking_compiles(const AstroGriddingConfig *config, const AstroPlace *place,
                                          GError **error)
 {
-  return astro_opencl_compiles(place->device, &program, options_of(config), error) &&
+  return astro_opencl_compiles(place->device, &program, astro_opencl_real_option(config->is_double),
+                               error) &&
          astro_opencl_sort_compiles(place, error);
 }
 
-static gboolean open_kernels(AstroGridding *self, GError **error)
+static gboolean open_kernels(AstroGridding *self, const AstroPlace *place, GError **error)
 {
   static const char *const names[N_KERNELS] = { "find_range", "find_keys", "put", "spread" };
-  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
-                              N_KERNELS, self->kernels, error);
+  return astro_opencl_work_init(&self->work, place, &program,
+                                astro_opencl_real_option(self->config.is_double), names, N_KERNELS,
+                                error);
 }
 
 static gboolean send_powers(AstroGridding *self, GError **error)
@@ -277,8 +265,8 @@ static gboolean send_powers(AstroGridding *self, GError **error)
     for (guint term = 0; term <= degree; term++)
       all[term][tap] = powers[term];
   }
-  return alloc(self, &self->powers, 1, sizeof all, error) &&
-         astro_opencl_upload(&self->place, self->powers, all, sizeof all, error);
+  return astro_opencl_work_alloc(&self->work, &self->powers, 1, sizeof all, error) &&
+         astro_opencl_upload(&self->work.place, self->powers, all, sizeof all, error);
 }
 
 static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
@@ -286,13 +274,13 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;
-  self->place = *place;
   self->grid = *grid;
   self->grid.products = NULL;
   self->products = g_strv_length(grid->products);
   *variant = config->is_double ? "tiles-fp64" : "tiles-fp32";
-  if (open_kernels(self, error) && astro_opencl_sort_init(&self->sort, place, error) &&
-      alloc(self, &self->ranges, RANGES, 2 * sizeof(double), error) && send_powers(self, error))
+  if (open_kernels(self, place, error) && astro_opencl_sort_init(&self->sort, place, error) &&
+      astro_opencl_work_alloc(&self->work, &self->ranges, RANGES, 2 * sizeof(double), error) &&
+      send_powers(self, error))
     return self;
   destroy(self);
   return NULL;

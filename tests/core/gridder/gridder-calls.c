@@ -14,11 +14,9 @@
 
 enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
 
-/* The reference is first; then come CUDA's, if there is a device, with enough memory and with
- * little, and OpenCL's. */
-static const AstroBackend *backends[] = {
-  &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL, NULL, NULL
-};
+/* The reference is first; then come CUDA's and OpenCL's, where there are devices, with enough
+ * memory and with little. */
+static const AstroBackend *backends[7] = { &astro_gridder_reference, &astro_gridder_cpu };
 
 typedef enum { NOTHING, BY_BASELINE, BY_ALL, BY_TIME, N_LOSSES } Losses;
 
@@ -632,40 +630,74 @@ static void test_given_up(gconstpointer algorithm)
   }
 }
 
-static gpointer create_limited(gconstpointer config, const AstroPlace *place, const char **variant,
-                               gsize limit, GError **error)
+/* A device and how it is made to look small. */
+typedef struct {
+  const AstroBackend *backend; /* NULL: there is no such device */
+  AstroBackendKind kind;
+  const char *limit;
+} Small;
+static Small small_cuda = { .kind = ASTRO_BACKEND_CUDA, .limit = "ASTRO_CUDA_MEMORY" },
+             small_opencl = { .kind = ASTRO_BACKEND_OPENCL, .limit = "ASTRO_OPENCL_MEMORY" };
+
+static gpointer create_limited(const Small *small, gconstpointer config, const AstroPlace *place,
+                               const char **variant, gsize limit, GError **error)
 {
   g_autofree char *text = g_strdup_printf("%" G_GSIZE_FORMAT, limit);
-  g_setenv("ASTRO_CUDA_MEMORY", text, TRUE);
-  gpointer instance = backends[2]->create(config, place, variant, error);
-  g_unsetenv("ASTRO_CUDA_MEMORY");
+  g_setenv(small->limit, text, TRUE);
+  gpointer instance = small->backend->create(config, place, variant, error);
+  g_unsetenv(small->limit);
   return instance;
 }
 
 /* With exactly the memory that it says is needed at least. */
-static gpointer create_short(gconstpointer configuration, const AstroPlace *place,
-                             const char **variant, GError **error)
+static gpointer create_short(const Small *small, const AstroGridderConfig *config,
+                             const AstroPlace *place, const char **variant, GError **error)
 {
-  const AstroGridderConfig *config = configuration;
-  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  g_autoptr(AstroDevice) device = astro_device_open_of(small->kind, 0, NULL);
   g_autoptr(GError) refused = NULL;
   AstroDeviceMemory memory;
   g_assert_true(device->funcs->memory(device, &memory, NULL));
-  g_assert_null(create_limited(config, place, variant, memory.ours + 1, &refused));
+  g_assert_null(create_limited(small, config, place, variant, memory.ours + 1, &refused));
   g_assert_error(refused, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
   const char *needs = strstr(refused->message, "needs ");
   g_assert_nonnull(needs);
   const guint64 needed = g_ascii_strtoull(needs + strlen("needs "), NULL, 10);
-  g_assert_null(create_limited(config, place, variant, memory.ours + needed, NULL));
-  gpointer instance = create_limited(config, place, variant, memory.ours + needed + 1, error);
+  g_assert_null(create_limited(small, config, place, variant, memory.ours + needed, NULL));
+  gpointer instance =
+      create_limited(small, config, place, variant, memory.ours + needed + 1, error);
   const gboolean is_split = strstr(refused->message, "one product at a time") != NULL;
   /* W-projection's records take as much memory for one product, and all of these grids take
    * less. */
   if (g_strv_length(config->grid.products) > 1 && config->algorithm != &astro_wprojection)
     g_assert_true(is_split);
   g_assert_nonnull(instance);
-  g_assert_true(backends[2]->host_out(instance) == is_split);
+  g_assert_true(small->backend->host_out(instance) == is_split);
   return instance;
+}
+
+static gpointer create_short_cuda(gconstpointer config, const AstroPlace *place,
+                                  const char **variant, GError **error)
+{
+  return create_short(&small_cuda, config, place, variant, error);
+}
+
+static gpointer create_short_opencl(gconstpointer config, const AstroPlace *place,
+                                    const char **variant, GError **error)
+{
+  return create_short(&small_opencl, config, place, variant, error);
+}
+
+/* Lists a device's backend, and the same on a device that looks small. */
+static void add_device(guint *n, Small *small, AstroBackend *of_small,
+                       gpointer (*create)(gconstpointer config, const AstroPlace *place,
+                                          const char **variant, GError **error))
+{
+  if (!small->backend)
+    return;
+  *of_small = *small->backend;
+  of_small->create = create;
+  backends[(*n)++] = small->backend;
+  backends[(*n)++] = of_small;
 }
 
 static void lack(const AstroBackend *backend, const AstroGridAlgorithm *algorithm, GError **error)
@@ -680,6 +712,52 @@ static void lack(const AstroBackend *backend, const AstroGridAlgorithm *algorith
   const char *variant;
   configure(&s, observation, products, &config);
   g_assert_null(backend->create(&config, &place, &variant, error));
+}
+
+/* Observes with so many bytes of the host; FALSE: refused, for they are too few. */
+static gboolean plans(const AstroBackend *backend, guint64 budget, guint64 *least)
+{
+  Setting s = settings[0];
+  s.algorithm = &astro_wstacking;
+  s.format = ASTRO_FORMAT_CF32LE;
+  g_autoptr(AstroObservation) observation = observe(s.stations);
+  g_auto(GStrv) products = g_strsplit(s.products, ",", -1);
+  const AstroPlace place = { .threads = 1 };
+  const AstroGridderMemory memory = { .budget = budget, .dumps = DUMPS };
+  AstroGridderPlan plan;
+  const AstroGridderArguments arguments = {
+    .call = ASTRO_GRID_OBSERVE, .observation = observation, .memory = &memory, .plan = &plan
+  };
+  AstroGridderConfig config;
+  const char *variant;
+  g_autoptr(GError) error = NULL;
+  configure(&s, observation, products, &config);
+  gpointer instance = backend->create(&config, &place, &variant, NULL);
+  const gboolean ok = backend->submit(instance, NULL, 0, NULL, 0, &arguments, NULL, &error);
+  backend->destroy(instance);
+  *least = plan.least;
+  if (ok)
+    return TRUE;
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  g_assert_nonnull(strstr(error->message, "and max-memory allows"));
+  return FALSE;
+}
+
+/* Where a device's memory is the host's, the host's limit is for what the device holds too. */
+static void test_opencl_plan(gconstpointer backend)
+{
+  g_autoptr(AstroDevice) device = test_find_opencl(NULL);
+  const guint64 grid = (guint64)SIZE * SIZE * 2 * 8;
+  guint64 least;
+  g_assert_true(plans(backend, G_MAXUINT64, &least));
+  if (!device->on_host) {
+    g_assert_cmpuint(least, ==, 0);
+    return;
+  }
+  g_assert_cmpuint(least, >=, grid);
+  g_assert_true(plans(backend, least, &least));
+  g_assert_false(plans(backend, least - 1, &least));
+  g_assert_false(plans(&astro_gridder_cpu, grid - 1, &least));
 }
 
 /* An OpenCL device that lacks something says so before there are visibilities: auto goes on. */
@@ -720,17 +798,14 @@ static void test_opencl_lacks(gconstpointer backend)
 
 static void add_tests(void)
 {
-  static AstroBackend short_of_memory;
+  static AstroBackend short_cuda, short_opencl;
+  guint n = 2;
   if (g_test_subprocess())
     g_setenv("ASTRO_OPENCL_DOUBLES", "no", TRUE);
-  const AstroBackend *opencl = test_on_opencl("gridder");
-  backends[2] = test_on_device("gridder");
-  if (backends[2]) {
-    short_of_memory = *backends[2];
-    short_of_memory.create = create_short;
-    backends[3] = &short_of_memory;
-  }
-  backends[backends[2] ? 4 : 2] = opencl;
+  small_opencl.backend = test_on_opencl("gridder");
+  small_cuda.backend = test_on_device("gridder");
+  add_device(&n, &small_cuda, &short_cuda, create_short_cuda);
+  add_device(&n, &small_opencl, &short_opencl, create_short_opencl);
   g_test_add_data_func("/gridder-calls/direct", &astro_direct, test_backends);
   g_test_add_data_func("/gridder-calls/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/gridder-calls/wstacking", &astro_wstacking, test_backends);
@@ -744,7 +819,8 @@ static void add_tests(void)
   g_test_add_data_func("/gridder-calls/in-file/wprojection", &astro_wprojection, test_in_file);
   g_test_add_data_func("/gridder-calls/in-file/wstacking", &astro_wstacking, test_in_file);
   g_test_add_func("/gridder-calls/maps", test_maps);
-  test_add_on_device("/gridder-calls/opencl-lacks", opencl, test_opencl_lacks);
+  test_add_on_device("/gridder-calls/opencl-lacks", small_opencl.backend, test_opencl_lacks);
+  test_add_on_device("/gridder-calls/opencl-plan", small_opencl.backend, test_opencl_plan);
   g_test_add_func("/gridder-calls/maps/refused", test_refused_maps);
 }
 

@@ -139,6 +139,12 @@ static const struct {
   { "channel:station:pol:time", TRUE }, { "station:channel:time:pol", TRUE },
 };
 
+/* An OpenCL device may be the CPU, and gets a part of the cases. */
+static gboolean is_left_out(const AstroBackend *backend, guint number)
+{
+  return backend->kind == ASTRO_BACKEND_OPENCL && number % 5 != 0;
+}
+
 static void check_format(const AstroBackend *backend, AstroFormat format)
 {
   static const guint64 steps[] = { 0, 1, 2, 5, 64, 101 };
@@ -157,7 +163,7 @@ static void check_format(const AstroBackend *backend, AstroFormat format)
           layouts[l].is_spectra ? ",channels=" : ",unused=", sizes[s][1]);
       const AstroStream stream = stream_of(caps);
       for (guint n = 0; n < G_N_ELEMENTS(steps); n++)
-        if (!test_passes_over(number++))
+        if (!test_passes_over(number++) && !is_left_out(backend, number))
           check(backend, &stream, n / 2 % 2 ? 6 : 9, steps[n]);
     }
 }
@@ -256,12 +262,15 @@ int main(int argc, char **argv)
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   const AstroBackend *on_device = test_on_device("sideband");
+  const AstroBackend *by_opencl = test_on_opencl("sideband");
   g_test_add_func("/sideband/numbers", test_numbers);
   g_test_add_func("/sideband/tones", test_tones);
   g_test_add_data_func("/sideband/variants/cpu", &astro_sideband_cpu, test_variants);
   test_add_on_device("/sideband/variants/cuda", on_device, test_variants);
+  test_add_on_device("/sideband/variants/opencl", by_opencl, test_variants);
   g_test_add_data_func("/sideband/large/cpu", &astro_sideband_cpu, test_large);
   test_add_on_device("/sideband/large/cuda", on_device, test_large);
+  test_add_on_device("/sideband/large/opencl", by_opencl, test_large);
   g_test_add_func("/sideband/twice", test_twice);
   g_test_add_func("/sideband/counts", test_counts);
   g_test_add_func("/sideband/refused", test_refused);
