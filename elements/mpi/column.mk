@@ -3,7 +3,7 @@ if HAVE_MPI
 plugin_LTLIBRARIES += elements/libgstastrompi.la
 element_tests += tests/elements/astrompi tests/elements/astrompi-nccl tests/elements/mpi-threads
 mpi_thread_tests = tests/elements/mpi-threads
-bench_programs += tests/bench/ranks
+bench_programs += tests/bench/ranks tests/bench/ranks-nccl
 check_LTLIBRARIES += tests/elements/fake-nccl.la
 endif
 tests_elements_fake_nccl_la_SOURCES = tests/elements/fake-nccl.c
@@ -24,4 +24,6 @@ elements_libgstastrompi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -expor
   -Wl,-rpath,'$$ORIGIN/..'
 tests_bench_ranks_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 tests_bench_ranks_LDADD = $(LDADD) $(MPI_LIBS)
+tests_bench_ranks_nccl_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
+tests_bench_ranks_nccl_LDADD = $(LDADD) $(MPI_LIBS)
 dist_files += tests/elements/ranks.h tests/bench/ranks-net
