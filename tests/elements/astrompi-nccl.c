@@ -34,6 +34,13 @@ static const struct {
 } turns[] = {
   /* rank n - 1 ends before the others: its stations are lost from then on */
   { "spectra", VOLTAGES UP TURN DOWN GATHER, 1 },
+  /* to and fro, with nothing in between */
+  { "to-and-fro",
+    VOLTAGES UP TURN TURN
+    "from=channel to=station "
+    "! astroconvert backend=cuda device=$r ! application/x-astro-spectra,format=CI8 "
+    "! astroalltoall to=none root=1 ",
+    2 },
   /* counts of good samples beside them, and all to one rank */
   { "visibilities",
     "astrovissrc stations=5 channels=7 num-buffers=9 noise=1 loss=0.2 seed=3 " FLOATS(
