@@ -150,9 +150,16 @@ void bond_hear(Bond *bond)
   bond->heard++;
 }
 
-gboolean bond_is_busy(const Bond *bond)
+gboolean bond_is_busy(Bond *bond)
 {
-  return !g_queue_is_empty((GQueue *)&bond->blocks);
+  return !g_queue_is_empty(&bond->blocks);
+}
+
+/* They begin in order. */
+gboolean bond_has_begun(Bond *bond)
+{
+  const Block *first = g_queue_peek_head(&bond->blocks);
+  return first && first->state >= BLOCK_BEGUN;
 }
 
 static void say(const Bond *bond, ParcelKind what)
@@ -198,7 +205,8 @@ static gboolean is_late(const Bond *bond, const Block *block, GError **error)
 }
 
 /* Whether the blocks behind that one may be looked at: they are not before it. */
-static gboolean advance(Bond *bond, Block *block, NcclState state, gboolean *ok, GError **error)
+static gboolean advance(Bond *bond, Block *block, gboolean may_begin, NcclState state, gboolean *ok,
+                        GError **error)
 {
   switch (block->state) {
   case BLOCK_ACQUIRED:
@@ -209,7 +217,7 @@ static gboolean advance(Bond *bond, Block *block, NcclState state, gboolean *ok,
       say(bond, PARCEL_READY);
     return TRUE;
   case BLOCK_WAITS:
-    if (state == NCCL_READY && bond->heard > 0) {
+    if (may_begin && state == NCCL_READY && bond->heard > 0) {
       *ok = begin(bond, block, error);
       return FALSE;
     }
@@ -224,7 +232,7 @@ static gboolean advance(Bond *bond, Block *block, NcclState state, gboolean *ok,
 }
 
 /* Only one block is begun at a time, and later ones are got ready meanwhile. */
-static gboolean advance_all(Bond *bond, GError **error)
+static gboolean advance_all(Bond *bond, gboolean may_begin, GError **error)
 {
   NcclState state = nccl_state(bond->pair, error);
   gboolean ok = state != NCCL_FAILED, goes_on = TRUE;
@@ -233,17 +241,18 @@ static gboolean advance_all(Bond *bond, GError **error)
     if (block->state == BLOCK_WAITS && at->prev &&
         ((const Block *)at->prev->data)->state < BLOCK_MOVES)
       continue;
-    goes_on = advance(bond, block, state, &ok, error);
+    goes_on = advance(bond, block, may_begin, state, &ok, error);
   }
   return ok;
 }
 
-gboolean bond_step(Bond *bond, GstBuffer **buffer, gpointer *owner, GError **error)
+gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
+                   GError **error)
 {
   *buffer = NULL;
   if (!bond_is_busy(bond))
     return TRUE;
-  if (!advance_all(bond, error))
+  if (!advance_all(bond, may_begin || bond->role == NCCL_RECEIVER, error))
     return FALSE;
   Block *first = g_queue_peek_head(&bond->blocks);
   if (first->state == BLOCK_MOVES && has_happened(bond, first)) {

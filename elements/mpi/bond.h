@@ -29,11 +29,15 @@ gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error)
 /* The other end has said PARCEL_READY or PARCEL_GO. */
 void bond_hear(Bond *bond);
 
-/* Does what can be done. *buffer: that of a block that has arrived or left, with its owner, or
+/* Does what can be done. may_begin: a sender begins with further blocks; a receiver has to, as the
+ * other end has. *buffer: that of a block that has arrived or left, with its owner, or
  * NULL. FALSE with an error: NCCL or the device has failed. */
-gboolean bond_step(Bond *bond, GstBuffer **buffer, gpointer *owner, GError **error);
+gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
+                   GError **error);
 
-/* Whether any block is on its way. */
-gboolean bond_is_busy(const Bond *bond);
+/* Whether any block is on its way; whether one has begun, so that a kernel of NCCL may be waiting.
+ */
+gboolean bond_is_busy(Bond *bond);
+gboolean bond_has_begun(Bond *bond);
 
 G_END_DECLS

@@ -530,9 +530,11 @@ LinkResult link_send(AstroLink *link, guint to, GstMiniObject *item, GError **er
   }
   if (to == all.world.rank)
     return deliver(link, to, NULL, item, bytes, is_last);
+  const gboolean by_nccl =
+      bytes && link_way(link) == WAY_NCCL && way_is_on_device(GST_BUFFER_CAST(item));
   Parcel *parcel = pack(link, to, item, &trouble);
   if (parcel)
-    parcel->by_nccl = bytes && link_way(link) == WAY_NCCL;
+    parcel->by_nccl = by_nccl;
   if (parcel)
     return deliver(link, to, parcel, NULL, bytes, is_last);
   g_propagate_error(error, trouble);

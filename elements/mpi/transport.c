@@ -15,6 +15,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/mpi/bond.h"
+#include "elements/mpi/room.h"
 
 #define MAGIC 0x6173746fu
 #define MOST_PIECE ((gsize)1 << 30) /* MPI counts with int */
@@ -47,9 +48,10 @@ typedef struct {
   guint n_open; /* requests that are not done, and such a body */
 } Transit;
 
-/* The ways to another rank by NCCL, and from it; NULL: nothing has yet. */
+/* The ways to another rank by NCCL, and from it; NULL: nothing has gone so yet. */
 typedef struct {
   Bond *out, *in;
+  GQueue roomless; /* Transit of bodies that wait for room */
 } Bonds;
 
 static struct {
@@ -74,7 +76,8 @@ static struct {
   GstAllocator *room;  /* blocks of bodies are used again */
   gint64 moving_since; /* 0: nothing is on its way */
   Bonds *bonds;        /* to and from each rank */
-  GstAllocator *device_room;
+  Room *device_room;
+  guint lacking;      /* the rank whose bodies lacked room last */
   gboolean is_broken; /* NCCL is given up, and with it all that the process exchanges */
 } t;
 
@@ -120,6 +123,14 @@ static void move_body(Transit *transit, Move move)
 
 /* ---- by NCCL ---- */
 
+/* MPI's own faults, such as a host that is gone, end the job: that is its default. These are ours.
+ */
+static void refuse(guint rank, const char *what)
+{
+  g_printerr("gst-astro: rank %u sent %s: is gst-astro the same on all hosts?\n", rank, what);
+  MPI_Abort(t.comm, EXIT_FAILURE);
+}
+
 static void request_is_done(Transit *transit);
 
 static void cut(Bond **bond)
@@ -139,8 +150,11 @@ static void break_bonds(void)
     return;
   t.is_broken = TRUE;
   for (guint rank = 0; rank < t.world.ranks; rank++) {
+    Transit *transit;
     cut(&t.bonds[rank].out);
     cut(&t.bonds[rank].in);
+    while ((transit = g_queue_pop_head(&t.bonds[rank].roomless)))
+      request_is_done(transit);
   }
 }
 
@@ -182,36 +196,69 @@ static gboolean bind_to(guint rank)
   return TRUE;
 }
 
+/* The body is one of the things that the transit waits for. */
 static void add_to_bond(Bond *bond, GstBuffer *body, Transit *transit)
 {
   const guint rank = transit->parcel->rank;
   g_autoptr(GError) error = NULL;
-  transit->n_open++;
   if (bond_add(bond, body, transit, &error))
     return;
   lose_bonds(rank, error);
   request_is_done(transit);
 }
 
+/* Whether a kernel of NCCL may be waiting on the device. */
+static gboolean has_begun(void)
+{
+  gboolean any = FALSE;
+  for (guint rank = 0; rank < t.world.ranks && !any; rank++)
+    any = (t.bonds[rank].out && bond_has_begun(t.bonds[rank].out)) ||
+          (t.bonds[rank].in && bond_has_begun(t.bonds[rank].in));
+  return any;
+}
+
+/* In the order in which the bodies come. */
+static gboolean find_room(guint rank)
+{
+  Transit *transit = g_queue_peek_head(&t.bonds[rank].roomless);
+  g_autoptr(GError) error = NULL;
+  GstBuffer *body =
+      transit ? room_take(t.device_room, transit->by_nccl, !has_begun(), &error) : NULL;
+  if (error)
+    lose_bonds(rank, error);
+  if (!body)
+    return FALSE;
+  g_queue_pop_head(&t.bonds[rank].roomless);
+  add_to_bond(t.bonds[rank].in, body, transit);
+  return !t.is_broken;
+}
+
+/* Whether a body still waits: then nothing more is begun, and no other gets room, until there was a
+ * moment in which room could be made. */
+static gboolean lack_room(void)
+{
+  for (guint i = 0; i < t.world.ranks && !t.is_broken; i++) {
+    const guint rank = (t.lacking + i) % t.world.ranks;
+    while (find_room(rank))
+      continue;
+    if (!g_queue_is_empty(&t.bonds[rank].roomless)) {
+      t.lacking = rank;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static void receive_by_nccl(Transit *transit, gsize bytes)
 {
-  Bond *bond = t.bonds[transit->parcel->rank].in;
-  GstBuffer *body = NULL;
-  if (t.is_broken || !bond)
+  Bonds *bonds = &t.bonds[transit->parcel->rank];
+  if (!t.is_broken && !bonds->in)
+    refuse(transit->parcel->rank, "a block by NCCL, and no word before it");
+  if (t.is_broken)
     return;
-  if (!t.device_room) {
-    t.device_room = astro_allocator_new(find_device());
-    GST_OBJECT_FLAG_SET(t.device_room, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-  }
   transit->by_nccl = bytes;
-  if ((body = gst_buffer_new_allocate(t.device_room, bytes, NULL))) {
-    add_to_bond(bond, body, transit);
-    return;
-  }
-  g_autoptr(GError) error = NULL;
-  astro_fail(&error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-             "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
-  lose_bonds(transit->parcel->rank, error);
+  transit->n_open++;
+  g_queue_push_tail(&bonds->roomless, transit);
 }
 
 /* The two ends of a bond say when they are ready. */
@@ -229,14 +276,14 @@ static void take_word(const Parcel *word)
     lose_bonds(word->rank, error);
 }
 
-static gboolean step(Bond **bond, guint rank)
+static gboolean step(Bond **bond, guint rank, gboolean may_begin)
 {
   gpointer owner;
   GstBuffer *buffer = NULL;
   g_autoptr(GError) error = NULL;
   gboolean any = FALSE;
   while (*bond) {
-    if (!bond_step(*bond, &buffer, &owner, &error)) {
+    if (!bond_step(*bond, may_begin, &buffer, &owner, &error)) {
       lose_bonds(rank, error);
       return TRUE;
     }
@@ -251,10 +298,11 @@ static gboolean step(Bond **bond, guint rank)
 
 static gboolean step_bonds(void)
 {
+  const gboolean may_begin = !lack_room();
   gboolean any = FALSE;
   for (guint rank = 0; rank < t.world.ranks; rank++) {
-    any |= step(&t.bonds[rank].out, rank);
-    any |= step(&t.bonds[rank].in, rank);
+    any |= step(&t.bonds[rank].out, rank, may_begin);
+    any |= step(&t.bonds[rank].in, rank, may_begin);
   }
   return any;
 }
@@ -265,7 +313,8 @@ static gboolean is_busy(void)
   gboolean any = t.requests->len > 0;
   for (guint rank = 0; rank < t.world.ranks && !any; rank++)
     any = (t.bonds[rank].out && bond_is_busy(t.bonds[rank].out)) ||
-          (t.bonds[rank].in && bond_is_busy(t.bonds[rank].in));
+          (t.bonds[rank].in && bond_is_busy(t.bonds[rank].in)) ||
+          !g_queue_is_empty(&t.bonds[rank].roomless);
   return any;
 }
 
@@ -316,8 +365,10 @@ static void send_parcel(Parcel *parcel)
   add_request(request, transit);
   if (transit->is_mapped)
     move_body(transit, move_out);
-  if (by_nccl)
+  if (by_nccl) {
+    transit->n_open++;
     add_to_bond(t.bonds[parcel->rank].out, g_steal_pointer(&parcel->body), transit);
+  }
 }
 
 static gboolean send_posted(void)
@@ -335,14 +386,6 @@ static gboolean send_posted(void)
 }
 
 /* ---- in ---- */
-
-/* MPI's own faults, such as a host that is gone, end the job: that is its default. These are ours.
- */
-static void refuse(guint rank, const char *what)
-{
-  g_printerr("gst-astro: rank %u sent %s: is gst-astro the same on all hosts?\n", rank, what);
-  MPI_Abort(t.comm, EXIT_FAILURE);
-}
 
 /* After something has not come, nothing else may be taken for what comes next. */
 static void give_out(guint rank)
@@ -589,6 +632,7 @@ static gpointer run(gpointer unused)
   t.owners = g_ptr_array_new();
   t.arriving = g_new0(GQueue, t.world.ranks);
   t.bonds = g_new0(Bonds, t.world.ranks);
+  t.device_room = room_new();
   t.room = astro_allocator_new(NULL);
   GST_OBJECT_FLAG_SET(t.room, GST_OBJECT_FLAG_MAY_BE_LEAKED); /* to the end of the process */
   for (gboolean ends = FALSE; !ends; ends = rest(round))

@@ -14,6 +14,12 @@ static AstroDevice *find_device(GstBuffer *block)
                                          : NULL;
 }
 
+gboolean way_is_on_device(GstBuffer *block)
+{
+  g_autoptr(AstroDevice) device = find_device(block);
+  return device && transport_use_device(device);
+}
+
 /* NULL, or what is wrong. */
 static const char *find_wrong(WayFacts *facts, GstBuffer *first, gboolean reads_on_host)
 {

@@ -29,6 +29,9 @@ typedef struct {
  * is read there. */
 void way_find_facts(WayFacts *facts, GstBuffer *first, gboolean reads_on_host);
 
+/* Whether a block can go by NCCL without memory being allocated for it. */
+gboolean way_is_on_device(GstBuffer *block);
+
 /* The first of n ranks that cannot use NCCL beside the others, and why, of those whose facts are
  * known (not NULL); NULL: none. */
 char *way_find_trouble(const WayFacts *const *facts, guint n, guint *rank);
