@@ -3,13 +3,13 @@
  * NCCL cannot be used, all ranks say so; and a rank that fails or dies ends the others without a
  * file. */
 #include <glib/gstdio.h>
-#include <unistd.h>
 
 #include "tests/elements/elements.h"
 #include "tests/elements/fake-devices.h"
+#include "tests/elements/fake-nccl.h"
 #include "tests/elements/ranks.h"
 
-/* Commands of each rank before its pipeline; ends with a space, or is empty. */
+/* Commands of each rank before its pipeline. */
 static char *setting;
 
 #define LAUNCH "exec gst-launch-1.0 -q "
@@ -170,22 +170,6 @@ static void test_killed(void)
   }
 }
 
-/* ---- the place ---- */
-
-/* The fake NCCL is found as a user's own is. */
-static void make_setting(const char *folder)
-{
-  const char *build = g_getenv("G_TEST_BUILDDIR");
-  g_autofree char *library = g_build_filename(folder, "libnccl.so.2", NULL), *fake = NULL;
-  setting = g_strdup("");
-  if (!test_devices_are_fake())
-    return;
-  fake = g_build_filename(build, "tests/elements/.libs/fake-nccl.so", NULL);
-  g_assert_cmpint(symlink(fake, library), ==, 0);
-  g_free(setting);
-  setting = g_strdup_printf("export LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH; ", folder);
-}
-
 /* Real ones are a GPU for each of two ranks, and a library. */
 static gboolean has_devices_of_two(void)
 {
@@ -202,9 +186,8 @@ int main(int argc, char **argv)
   test_init_gstreamer(&argc, &argv);
   test_allow_ranks();
   g_autofree char *folder = g_dir_make_tmp(NULL, NULL), *before = g_get_current_dir();
-  g_autofree char *library = g_build_filename(folder, "libnccl.so.2", NULL);
   g_assert_cmpint(g_chdir(folder), ==, 0);
-  make_setting(folder);
+  setting = test_fake_nccl(folder);
   if (test_has_launching_ranks() && has_devices_of_two()) {
     for (guint i = 0; i < G_N_ELEMENTS(turns); i++) {
       g_autofree char *path = g_strconcat("/astrompi-nccl/", turns[i].name, NULL);
@@ -216,7 +199,7 @@ int main(int argc, char **argv)
     g_test_add_func("/astrompi-nccl/killed", test_killed);
   }
   int status = g_test_run();
-  g_unlink(library);
+  test_forget_fake_nccl(folder);
   g_assert_cmpint(g_chdir(before), ==, 0);
   g_rmdir(folder);
   g_free(setting);
