@@ -238,7 +238,7 @@ static void print_pairs(AstroStats *stats, GstElement *element, FILE *out)
 static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
 {
   g_autoptr(GstStructure) told = astro_counts_of_bins(stats->counts, "astro-ranks");
-  guint64 sent = 0, got = 0, moving = 0, held = 0;
+  guint64 sent = 0, got = 0, moving = 0, held = 0, by_nccl = 0;
   guint rank = 0, ranks = 0;
   if (!told || !gst_structure_get(told, "rank", G_TYPE_UINT, &rank, "ranks", G_TYPE_UINT, &ranks,
                                   "bytes-sent", G_TYPE_UINT64, &sent, "bytes-got", G_TYPE_UINT64,
@@ -247,11 +247,15 @@ static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
     return;
   g_autofree char *bytes_sent = astro_format_bytes((double)sent);
   g_autofree char *bytes_got = astro_format_bytes((double)got);
-  fprintf(out,
-          "rank %u of %u sent %s, got %s; bytes were on the way %.3g s (%.3g %% of the time), and "
-          "streams were held up %.3f s until ranks took them\n",
-          rank, ranks, bytes_sent, bytes_got, (double)moving / 1e9, (double)moving / 1e7 / seconds,
-          (double)held / 1e9);
+  gst_structure_get_uint64(told, "bytes-by-nccl", &by_nccl);
+  g_autofree char *bytes_by_nccl = astro_format_bytes((double)by_nccl);
+  g_autofree char *way = by_nccl ? g_strdup_printf(" (%s by NCCL)", bytes_by_nccl) : g_strdup("");
+  fprintf(
+      out,
+      "rank %u of %u sent %s%s, got %s; bytes were on the way %.3g s (%.3g %% of the time), and "
+      "streams were held up %.3f s until ranks took them\n",
+      rank, ranks, bytes_sent, way, bytes_got, (double)moving / 1e9, (double)moving / 1e7 / seconds,
+      (double)held / 1e9);
 }
 
 /* Prints what the machine took meanwhile, whoever made use of it, and what is not counted. */

@@ -144,7 +144,7 @@ check-threads:
 thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress $(mpi_thread_tests)
 threads-run: $(BUILT_SOURCES)
-	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)
+	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES) $(check_LTLIBRARIES)
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)" check_PROGRAMS="$(thread_tests)"
 
 # Runs every element under threads that push, flush, seek, end, stop and start at random, for this many seconds each, with

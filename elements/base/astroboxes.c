@@ -82,7 +82,8 @@ gboolean astro_merge_copy_boxes(AstroMerge *merge, const AstroMergeBlock *block,
   g_autofree GstBuffer **from = g_new(GstBuffer *, block->n_pieces);
   for (guint i = 0; i < block->n_pieces; i++)
     from[i] = block->pieces[i].buffer;
-  return astro_box_copy(&priv->boxes, from, boxes, block->n_pieces, out, !priv->reader, error);
+  return astro_box_copy(&priv->boxes, from, boxes, block->n_pieces, out,
+                        !priv->reader && !priv->reads_any, error);
 }
 
 void astro_merge_propose_boxes(AstroMerge *merge, GstQuery *query)

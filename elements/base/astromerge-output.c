@@ -111,12 +111,15 @@ void astro_merge_ask_reader(AstroMerge *merge)
   AstroMergePrivate *priv = PRIV(merge);
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(GST_AGGREGATOR_SRC_PAD(merge));
   g_clear_pointer(&priv->reader, astro_device_unref);
+  priv->reads_any = FALSE;
   astro_buffer_pool_clear(&priv->pool);
   if (!caps)
     return;
   g_autoptr(GstQuery) query = gst_query_new_allocation(caps, FALSE);
-  if (gst_pad_peer_query(GST_AGGREGATOR_SRC_PAD(merge), query))
-    priv->reader = astro_reader_find(query);
+  if (!gst_pad_peer_query(GST_AGGREGATOR_SRC_PAD(merge), query))
+    return;
+  priv->reader = astro_reader_find(query);
+  priv->reads_any = !priv->reader && astro_reader_takes_any(query);
 }
 
 static GstBuffer *new_buffer(AstroMerge *merge, gsize bytes, GError **error)

@@ -46,6 +46,7 @@ typedef struct {
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
+  gboolean reads_any;  /* or where blocks lie */
   AstroBoxPlace boxes; /* where pieces were put together on a device (astroboxes.h) */
 
   /* only used by the thread that aggregates */

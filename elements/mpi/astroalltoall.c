@@ -22,6 +22,11 @@
  * lags by more is left out, and its part is lost, until it catches up: set it only for live
  * sources, and allow for the time between the starts of the ranks.
  *
+ * Blocks go through the memory of the host, or, with transport=nccl, from GPU to GPU by NVIDIA's
+ * NCCL (libnccl.so.2, which is loaded then): if all ranks run on one host, each with a GPU of its
+ * own, on which its blocks lie and are read behind the element. Otherwise all ranks give an error
+ * that says which of them cannot, and why. transport=auto is mpi.
+ *
  * Elements of one name belong together on all ranks. A process that was not started by mpirun or
  * srun is the only rank, and the stream passes through.
  *
@@ -63,6 +68,7 @@ struct _AstroAlltoall {
   MpiExchange parent;
   guint from, to, root; /* properties */
   guint64 latency;      /* property, ns */
+  guint transport;      /* property, a Way */
 
   GPtrArray *senders; /* to each rank; not owned */
   GstElement *tee;    /* in front of them; NULL: to=none */
@@ -84,6 +90,11 @@ ASTRO_STATIC_ENUM_TYPE(to_get_type, "AstroAlltoallTo",
                        { ALONG_POL, "Each rank gets some of the polarisations", "pol" },
                        { ALONG_BEAM, "Each rank gets some of the beams", "beam" },
                        { ALONG_NONE, "Rank root gets all, the others nothing", "none" })
+
+ASTRO_STATIC_ENUM_TYPE(transport_get_type, "AstroAlltoallTransport",
+                       { WAY_AUTO, "The better one that can be used", "auto" },
+                       { WAY_MPI, "Through the memory of hosts, by MPI", "mpi" },
+                       { WAY_NCCL, "From GPU to GPU of one host, by NCCL", "nccl" })
 
 /* ---- what is dealt out ---- */
 
@@ -167,10 +178,14 @@ static GstPadProbeReturn on_event(GstPad *pad, GstPadProbeInfo *info, gpointer d
 static char *tell_settings(MpiExchange *exchange)
 {
   const AstroAlltoall *self = ASTRO_ALLTOALL(exchange);
-  return self->to == ALONG_NONE ? g_strdup_printf("astroalltoall from=%s to=none root=%u",
-                                                  along[self->from].name, self->root)
-                                : g_strdup_printf("astroalltoall from=%s to=%s",
-                                                  along[self->from].name, along[self->to].name);
+  static const char *const ways[] = {
+    [WAY_AUTO] = "", [WAY_MPI] = " transport=mpi", [WAY_NCCL] = " transport=nccl"
+  };
+  return self->to == ALONG_NONE
+             ? g_strdup_printf("astroalltoall from=%s to=none root=%u%s", along[self->from].name,
+                               self->root, ways[self->transport])
+             : g_strdup_printf("astroalltoall from=%s to=%s%s", along[self->from].name,
+                               along[self->to].name, ways[self->transport]);
 }
 
 static gboolean check(const AstroAlltoall *self, const AstroWorld *world, GError **error)
@@ -196,12 +211,29 @@ static gboolean add_join(AstroAlltoall *self, GError **error)
   return TRUE;
 }
 
+/* The first block waits for all ranks before it can go by NCCL: unless it must, streams with a
+ * latency do not. */
+static gboolean tries_nccl(const AstroAlltoall *self)
+{
+  return self->transport == WAY_NCCL || (self->transport == WAY_AUTO && WAY_AUTO_TRIES_NCCL &&
+                                         self->latency == GST_CLOCK_TIME_NONE);
+}
+
+static void try_nccl(AstroAlltoall *self, gboolean receives)
+{
+  if (tries_nccl(self))
+    mpi_exchange_try_nccl(MPI_EXCHANGE(self), self->transport == WAY_NCCL, receives);
+}
+
 /* All to one. */
 static gboolean build_gather(AstroAlltoall *self, const AstroWorld *world, GError **error)
 {
   const gboolean is_root = world->rank == self->root;
   GstElement *sender = mpi_exchange_add_sender(MPI_EXCHANGE(self), self->root, !is_root);
   mpi_exchange_set_sink(MPI_EXCHANGE(self), sender, "sink");
+  if (tries_nccl(self))
+    mpi_sender_take_any(sender);
+  try_nccl(self, is_root);
   if (is_root)
     return add_join(self, error);
   mpi_exchange_set_src(MPI_EXCHANGE(self), sender, "src");
@@ -224,7 +256,10 @@ static gboolean build(MpiExchange *exchange, GError **error)
     return FALSE;
   for (guint rank = 0; rank < world->ranks; rank++)
     g_ptr_array_add(self->senders, mpi_exchange_add_sender(exchange, rank, FALSE));
-  mpi_sender_take_any(self->senders->pdata[world->rank]);
+  for (guint rank = 0; rank < world->ranks; rank++)
+    if (rank == world->rank || tries_nccl(self))
+      mpi_sender_take_any(self->senders->pdata[rank]);
+  try_nccl(self, TRUE);
   mpi_exchange_set_sink(exchange, self->tee, "sink");
   return add_join(self, error);
 }
@@ -240,6 +275,10 @@ static const AstroField fields[] = {
                "Nanoseconds by which a rank may lag before its part is lost (the greatest value: "
                "all wait for it)",
                0, G_MAXUINT64, G_MAXUINT64),
+  ASTRO_ENUM(AstroAlltoall, transport, "transport", "Transport",
+             "How blocks go to other ranks: by MPI, or by NCCL where each rank of one host has a "
+             "GPU of its own, on which blocks come and are read; auto: mpi",
+             transport_get_type, WAY_AUTO),
   { 0 },
 };
 

@@ -6,6 +6,7 @@
 #include "elements/base/astrobranches.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/mpi/reader.h"
 #include "elements/mpi/receiver.h"
 #include "elements/mpi/sender.h"
 #include "elements/mpi/sums.h"
@@ -15,6 +16,7 @@ typedef struct {
   GstPad *sink, *src;
   GMutex lock;
   AstroLink *link; /* NULL: stopped; another thread than the one that changes it has the lock */
+  Way way;         /* of the link that was closed last */
   GPtrArray *children;
   GstBus *bus; /* of the pipeline; NULL: none */
   gulong watch;
@@ -95,6 +97,17 @@ void mpi_exchange_set_sink(MpiExchange *self, GstElement *child, const char *pad
 void mpi_exchange_set_src(MpiExchange *self, GstElement *child, const char *pad)
 {
   set_target(PRIV(self)->src, child, pad);
+}
+
+static gboolean reads_on_host(GObject *self)
+{
+  return !mpi_is_read_on_device(PRIV(MPI_EXCHANGE(self))->src);
+}
+
+void mpi_exchange_try_nccl(MpiExchange *self, gboolean must, gboolean receives)
+{
+  if (PRIV(self)->world.ranks > 1)
+    link_try_nccl(PRIV(self)->link, must, receives ? reads_on_host : NULL);
 }
 
 void mpi_exchange_add_sums(MpiExchange *self, guint root)
@@ -187,8 +200,10 @@ static void end(MpiExchange *self)
   g_mutex_lock(&priv->lock);
   AstroLink *link = g_steal_pointer(&priv->link);
   g_mutex_unlock(&priv->lock);
-  if (link)
+  if (link) {
+    priv->way = link_way(link);
     link_close(link);
+  }
 }
 
 /* A stream begins and ends at READY. */
@@ -281,24 +296,35 @@ static void finalize(GObject *object)
   G_OBJECT_CLASS(mpi_exchange_parent_class)->finalize(object);
 }
 
+/* Before anything is sent, and where nothing has to be, there is none. */
+static const char *const way_names[] = {
+  [WAY_AUTO] = "none", [WAY_MPI] = "mpi", [WAY_NCCL] = "nccl"
+};
+
 static void get_stats(GObject *object, GValue *value)
 {
-  const AstroWorld *world = &PRIV(MPI_EXCHANGE(object))->world;
+  MpiExchangePrivate *priv = PRIV(MPI_EXCHANGE(object));
+  const AstroWorld *world = &priv->world;
   LinkCounts counts;
   link_count(&counts);
-  g_value_take_boxed(value, gst_structure_new("astro-ranks", "rank", G_TYPE_UINT, world->rank,
-                                              "ranks", G_TYPE_UINT, world->ranks, "bytes-sent",
-                                              G_TYPE_UINT64, counts.bytes_sent, "bytes-got",
-                                              G_TYPE_UINT64, counts.bytes_got, "moving-ns",
-                                              G_TYPE_UINT64, counts.moving_ns, "held-ns",
-                                              G_TYPE_UINT64, counts.held_ns, NULL));
+  g_mutex_lock(&priv->lock);
+  const Way way = priv->link ? link_way(priv->link) : priv->way;
+  g_mutex_unlock(&priv->lock);
+  g_value_take_boxed(
+      value, gst_structure_new(
+                 "astro-ranks", "rank", G_TYPE_UINT, world->rank, "ranks", G_TYPE_UINT,
+                 world->ranks, "bytes-sent", G_TYPE_UINT64, counts.bytes_sent, "bytes-got",
+                 G_TYPE_UINT64, counts.bytes_got, "moving-ns", G_TYPE_UINT64, counts.moving_ns,
+                 "held-ns", G_TYPE_UINT64, counts.held_ns, "bytes-by-nccl", G_TYPE_UINT64,
+                 counts.bytes_by_nccl, "transport", G_TYPE_STRING, way_names[way], NULL));
 }
 
 static const AstroField fields[] = {
   { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
                      "What the elements of this process exchanged with other ranks: rank, ranks, "
                      "bytes-sent, bytes-got, moving-ns (while anything was on its way), held-ns "
-                     "(streams waited until ranks took what was sent)"),
+                     "(streams waited until ranks took what was sent), bytes-by-nccl (of those "
+                     "sent), and the transport that this element uses: mpi, nccl or none yet"),
     .get = get_stats },
   { 0 },
 };

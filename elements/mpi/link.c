@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/ranks/item.h"
+#include "elements/base/astrolog.h"
 #include "elements/mpi/transport.h"
 
 /* Items on their way to a rank that it has not taken yet: enough to keep a network busy, and to let
@@ -31,7 +32,8 @@ typedef struct {
   /* items from it */
   gboolean will_take, has_come_to_end, has_taken_end;
   GQueue arrived;
-  char *settings; /* as the rank says; NULL: it has not said yet */
+  char *settings;  /* as the rank says; NULL: it has not said yet */
+  WayFacts *facts; /* the same */
 } Peer;
 
 struct _AstroLink {
@@ -43,6 +45,9 @@ struct _AstroLink {
   LinkLost lost;
   GObject *object;
   Peer *peers;
+  Way way;                         /* WAY_AUTO: it is to be found */
+  gboolean must_be_nccl, has_told; /* the others its facts */
+  LinkReads reads;
 };
 
 static struct {
@@ -85,6 +90,7 @@ static AstroLink *find(guint64 key)
     return link;
   link = g_new0(AstroLink, 1);
   link->key = key;
+  link->way = WAY_MPI;
   link->peers = g_new0(Peer, all.world.ranks);
   for (guint rank = 0; rank < all.world.ranks; rank++)
     g_cond_init(&link->peers[rank].changed);
@@ -156,6 +162,66 @@ static Loss *compare_settings(AstroLink *link, guint rank)
   return lose(link, rank, why, FALSE);
 }
 
+/* ---- the way of blocks ---- */
+
+/* With the lock, when more is known: the loss is of a rank that cannot do what must be. */
+static Loss *find_way(AstroLink *link)
+{
+  g_autofree const WayFacts **facts = g_new0(const WayFacts *, all.world.ranks);
+  gboolean knows_all = TRUE;
+  guint rank;
+  if (!link->is_open || link->way != WAY_AUTO)
+    return NULL;
+  for (guint i = 0; i < all.world.ranks; i++) {
+    facts[i] = link->peers[i].facts;
+    knows_all &= facts[i] != NULL;
+  }
+  g_autofree char *trouble = way_find_trouble(facts, all.world.ranks, &rank);
+  if (!trouble && !knows_all)
+    return NULL;
+  link->way = trouble ? WAY_MPI : WAY_NCCL;
+  wake(link);
+  if (!trouble)
+    ASTRO_INFO(link->object, "blocks go by NCCL %u", link->peers[all.world.rank].facts->version);
+  else
+    ASTRO_INFO(link->object, "blocks go by MPI: rank %u %s", rank, trouble);
+  return trouble && link->must_be_nccl ? lose(link, rank, trouble, FALSE) : NULL;
+}
+
+static void tell_facts(AstroLink *link, GstBuffer *first)
+{
+  WayFacts *facts = g_new(WayFacts, 1);
+  way_find_facts(facts, first, link->reads && link->reads(link->object));
+  for (guint rank = 0; rank < all.world.ranks; rank++)
+    if (rank != all.world.rank)
+      transport_post(
+          parcel_new(PARCEL_FACTS, rank, link->key, g_bytes_new(facts, sizeof *facts), NULL));
+  g_mutex_lock(&all.lock);
+  link->peers[all.world.rank].facts = facts;
+  Loss *loss = find_way(link);
+  g_mutex_unlock(&all.lock);
+  tell_loss(loss);
+}
+
+void link_try_nccl(AstroLink *link, gboolean must, LinkReads reads)
+{
+  g_mutex_lock(&all.lock);
+  link->way = WAY_AUTO;
+  link->must_be_nccl = must;
+  link->reads = reads;
+  Loss *loss = find_way(link);
+  g_mutex_unlock(&all.lock);
+  tell_loss(loss);
+}
+
+Way link_way(AstroLink *link)
+{
+  g_mutex_lock(&all.lock);
+  const Way way = link->way;
+  g_mutex_unlock(&all.lock);
+  return way;
+}
+
 /* ---- what arrives ---- */
 
 static void arrive(Peer *peer, Parcel *parcel, GstMiniObject *object)
@@ -188,6 +254,10 @@ static Loss *take_parcel(AstroLink *link, Parcel **parcel)
     peer->has_come_to_end = TRUE;
     arrive(peer, g_steal_pointer(parcel), NULL);
     return NULL;
+  case PARCEL_FACTS:
+    if (g_bytes_get_size((*parcel)->head) == sizeof *peer->facts && !peer->facts)
+      peer->facts = g_memdup2(g_bytes_get_data((*parcel)->head, NULL), sizeof *peer->facts);
+    return find_way(link);
   case PARCEL_ITEM:
     arrive(peer, g_steal_pointer(parcel), NULL);
     return NULL;
@@ -313,6 +383,7 @@ static void clear(AstroLink *link)
     g_queue_clear(&peer->sizes);
     g_cond_clear(&peer->changed);
     g_free(peer->settings);
+    g_free(peer->facts);
   }
   g_clear_pointer(&link->peers, g_free);
   g_clear_pointer(&link->settings, g_free);
@@ -429,14 +500,41 @@ static LinkResult deliver(AstroLink *link, guint to, Parcel *parcel, GstMiniObje
   return state;
 }
 
+/* Waits until the way of blocks is known, or nothing can be sent. */
+static LinkResult await_way(AstroLink *link, guint to, GstMiniObject *item)
+{
+  Peer *peer = &link->peers[to];
+  LinkResult state;
+  g_mutex_lock(&all.lock);
+  const gboolean must_tell = link->way == WAY_AUTO && !link->has_told;
+  link->has_told |= must_tell;
+  g_mutex_unlock(&all.lock);
+  if (must_tell)
+    tell_facts(link, GST_IS_BUFFER(item) ? GST_BUFFER_CAST(item) : NULL);
+  g_mutex_lock(&all.lock);
+  while ((state = state_of(link, peer)) == LINK_OK && link->way == WAY_AUTO)
+    wait_for_taking(to, peer);
+  g_mutex_unlock(&all.lock);
+  return state;
+}
+
 LinkResult link_send(AstroLink *link, guint to, GstMiniObject *item, GError **error)
 {
   const gsize bytes = bytes_of(item);
   const gboolean is_last = GST_IS_EVENT(item) && GST_EVENT_TYPE(item) == GST_EVENT_EOS;
+  const LinkResult state = bytes || is_last ? await_way(link, to, item) : LINK_OK;
   GError *trouble = NULL;
+  if (state != LINK_OK) {
+    gst_mini_object_unref(item);
+    return state;
+  }
   if (to == all.world.rank)
     return deliver(link, to, NULL, item, bytes, is_last);
+  const gboolean by_nccl =
+      bytes && link_way(link) == WAY_NCCL && way_is_on_device(GST_BUFFER_CAST(item));
   Parcel *parcel = pack(link, to, item, &trouble);
+  if (parcel)
+    parcel->by_nccl = by_nccl;
   if (parcel)
     return deliver(link, to, parcel, NULL, bytes, is_last);
   g_propagate_error(error, trouble);
@@ -512,6 +610,7 @@ void link_count(LinkCounts *counts)
   TransportCounts moved;
   transport_count(&moved);
   g_mutex_lock(&all.lock);
-  *counts = (LinkCounts){ moved.bytes_sent, moved.bytes_got, moved.moving_ns, all.held_us * 1000 };
+  *counts = (LinkCounts){ moved.bytes_sent, moved.bytes_got, moved.bytes_by_nccl, moved.moving_ns,
+                          all.held_us * 1000 };
   g_mutex_unlock(&all.lock);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/ranks/world.h"
+#include "elements/mpi/way.h"
 
 #include <gst/gst.h>
 
@@ -24,6 +25,16 @@ typedef void (*LinkLost)(guint rank, const char *why, gboolean is_told, GObject 
  * not start. */
 AstroLink *link_open(const AstroWorld *world, const char *job, const char *name,
                      const char *settings, LinkLost lost, GObject *object, GError **error);
+
+/* Whether what this rank receives is read on the host. Called by a thread that sends. */
+typedef gboolean (*LinkReads)(GObject *object);
+
+/* Blocks may go by NCCL, if all ranks find that it can be; without this they go by MPI. The first
+ * block waits until all have found that. must: else it is an error, as if the rank that cannot were
+ * lost. reads: NULL: this rank receives nothing. Before anything is sent. */
+void link_try_nccl(AstroLink *link, gboolean must, LinkReads reads);
+/* The way that blocks go; WAY_AUTO: that is not known yet. */
+Way link_way(AstroLink *link);
 
 /* All waiting ends, for good. */
 void link_interrupt(AstroLink *link);
@@ -56,7 +67,7 @@ void link_taken(AstroLink *link, guint from);
 /* Traffic of this process with others so far, by all links. held_ns: how long streams waited
  * until a rank had taken enough of what was sent, or all of it at the end. */
 typedef struct {
-  guint64 bytes_sent, bytes_got, moving_ns, held_ns;
+  guint64 bytes_sent, bytes_got, bytes_by_nccl, moving_ns, held_ns;
 } LinkCounts;
 void link_count(LinkCounts *counts);
 

@@ -11,6 +11,10 @@ typedef enum {
   PARCEL_LAST,  /* the same, with EOS */
   PARCEL_ACK,   /* an item was taken */
   PARCEL_LEFT,  /* this rank takes part no more: why */
+  PARCEL_FACTS, /* whether bodies can go by NCCL to this rank (elements/mpi/way.h) */
+  PARCEL_BOND,  /* the id of a pair of NCCL (elements/mpi/bond.h) */
+  PARCEL_READY, /* there is room for the next body by NCCL */
+  PARCEL_GO,    /* it is sent now */
 } ParcelKind;
 
 typedef struct {
@@ -18,7 +22,8 @@ typedef struct {
   guint rank;  /* the other one */
   guint64 key; /* of the link that it belongs to */
   GBytes *head;
-  GstBuffer *body; /* NULL: none */
+  GstBuffer *body;  /* NULL: none */
+  gboolean by_nccl; /* the body goes from device to device */
 } Parcel;
 
 /* Takes over head and body. */

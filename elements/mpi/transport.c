@@ -2,7 +2,7 @@
  *
  * A parcel is a message with a Label and its head, followed by messages with its body, if it has
  * one. Who gets the first finds the room for the others and asks MPI for them, so that large bodies
- * are written where they stay. */
+ * are written where they stay. Bodies by NCCL go beside MPI, in the order of their labels. */
 #include "config.h"
 #include "elements/mpi/transport.h"
 
@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backend/backend.h"
 #include "core/kit/fail.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "elements/mpi/bond.h"
+#include "elements/mpi/room.h"
 
 #define MAGIC 0x6173746fu
 #define MOST_PIECE ((gsize)1 << 30) /* MPI counts with int */
@@ -32,7 +35,7 @@ enum { TAG_FIRST = 1, TAG_BODY = 2 };
 
 typedef struct {
   guint32 magic, kind;
-  guint64 key, head_bytes, body_bytes;
+  guint64 key, head_bytes, body_bytes, by_nccl;
 } Label;
 
 /* A parcel on its way out or in. */
@@ -40,14 +43,21 @@ typedef struct {
   Parcel *parcel;
   guint8 *first; /* label and head, on the way out */
   GstMapInfo map;
+  gsize by_nccl; /* bytes of a body that goes so */
   gboolean is_mapped, is_out;
-  guint n_open; /* requests that are not done */
+  guint n_open; /* requests that are not done, and such a body */
 } Transit;
+
+/* The ways to another rank by NCCL, and from it; NULL: nothing has gone so yet. */
+typedef struct {
+  Bond *out, *in;
+  GQueue roomless; /* Transit of bodies that wait for room */
+} Bonds;
 
 static struct {
   GMutex lock;
   GCond posted, drained;
-  gboolean is_started, is_known, spoiled, ends;
+  gboolean is_started, is_known, is_one_host, spoiled, ends;
   char *trouble; /* why it did not start */
   AstroWorld world;
   char *job;
@@ -56,6 +66,7 @@ static struct {
   GQueue outbox; /* of Parcel */
   guint n_out;   /* parcels posted that have not left */
   TransportCounts counts;
+  AstroDevice *device; /* where bodies by NCCL come to; NULL: it is not known yet */
 
   /* the thread's own: */
   MPI_Comm comm;
@@ -64,6 +75,10 @@ static struct {
   GQueue *arriving;    /* of Transit, for each rank, in the order in which they are given out */
   GstAllocator *room;  /* blocks of bodies are used again */
   gint64 moving_since; /* 0: nothing is on its way */
+  Bonds *bonds;        /* to and from each rank */
+  Room *device_room;
+  guint lacking;      /* the rank whose bodies lacked room last */
+  gboolean is_broken; /* NCCL is given up, and with it all that the process exchanges */
 } t;
 
 /* ---- transits ---- */
@@ -106,7 +121,217 @@ static void move_body(Transit *transit, Move move)
   }
 }
 
+/* ---- by NCCL ---- */
+
+/* MPI's own faults, such as a host that is gone, end the job: that is its default. These are ours.
+ */
+static void refuse(guint rank, const char *what)
+{
+  g_printerr("gst-astro: rank %u sent %s: is gst-astro the same on all hosts?\n", rank, what);
+  MPI_Abort(t.comm, EXIT_FAILURE);
+}
+
+static void request_is_done(Transit *transit);
+
+static void cut(Bond **bond)
+{
+  if (!*bond)
+    return;
+  GSList *owners = bond_free(g_steal_pointer(bond));
+  for (GSList *owner = owners; owner; owner = owner->next)
+    request_is_done(owner->data);
+  g_slist_free(owners);
+}
+
+/* Nothing waits for NCCL any more: its kernels would wait for ever for a rank that has stopped. */
+static void break_bonds(void)
+{
+  if (t.is_broken)
+    return;
+  t.is_broken = TRUE;
+  for (guint rank = 0; rank < t.world.ranks; rank++) {
+    Transit *transit;
+    cut(&t.bonds[rank].out);
+    cut(&t.bonds[rank].in);
+    while ((transit = g_queue_pop_head(&t.bonds[rank].roomless)))
+      request_is_done(transit);
+  }
+}
+
+/* All links that wait for that rank have lost it. */
+static void lose_bonds(guint rank, const GError *error)
+{
+  g_autofree char *why = g_strdup_printf("is not reached by NCCL any more: %s", error->message);
+  t.take(parcel_new(PARCEL_LEFT, rank, 0, g_bytes_new(why, strlen(why)), NULL));
+  break_bonds();
+}
+
+static AstroDevice *find_device(void)
+{
+  g_mutex_lock(&t.lock);
+  AstroDevice *device = t.device;
+  g_mutex_unlock(&t.lock);
+  return device;
+}
+
+static void send_parcel(Parcel *parcel);
+
+/* The other rank has to know of the bond before the first label that is meant for it. Whether
+ * bodies can go there. */
+static gboolean bind_to(guint rank)
+{
+  GBytes *id = NULL;
+  g_autoptr(GError) error = NULL;
+  if (t.is_broken || t.bonds[rank].out)
+    return !t.is_broken;
+  t.bonds[rank].out = bond_new_out(find_device(), rank, t.world.ranks, &id, &error);
+  if (!t.bonds[rank].out) {
+    lose_bonds(rank, error);
+    return FALSE;
+  }
+  g_mutex_lock(&t.lock);
+  t.n_out++;
+  g_mutex_unlock(&t.lock);
+  send_parcel(parcel_new(PARCEL_BOND, rank, 0, id, NULL));
+  return TRUE;
+}
+
+/* The body is one of the things that the transit waits for. */
+static void add_to_bond(Bond *bond, GstBuffer *body, Transit *transit)
+{
+  const guint rank = transit->parcel->rank;
+  g_autoptr(GError) error = NULL;
+  if (bond_add(bond, body, transit, &error))
+    return;
+  lose_bonds(rank, error);
+  request_is_done(transit);
+}
+
+/* Whether a kernel of NCCL may be waiting on the device. */
+static gboolean has_begun(void)
+{
+  gboolean any = FALSE;
+  for (guint rank = 0; rank < t.world.ranks && !any; rank++)
+    any = (t.bonds[rank].out && bond_has_begun(t.bonds[rank].out)) ||
+          (t.bonds[rank].in && bond_has_begun(t.bonds[rank].in));
+  return any;
+}
+
+/* In the order in which the bodies come. */
+static gboolean find_room(guint rank)
+{
+  Transit *transit = g_queue_peek_head(&t.bonds[rank].roomless);
+  g_autoptr(GError) error = NULL;
+  GstBuffer *body =
+      transit ? room_take(t.device_room, transit->by_nccl, !has_begun(), &error) : NULL;
+  if (error)
+    lose_bonds(rank, error);
+  if (!body)
+    return FALSE;
+  g_queue_pop_head(&t.bonds[rank].roomless);
+  add_to_bond(t.bonds[rank].in, body, transit);
+  return !t.is_broken;
+}
+
+/* Whether a body still waits: then nothing more is begun, and no other gets room, until there was a
+ * moment in which room could be made. */
+static gboolean lack_room(void)
+{
+  for (guint i = 0; i < t.world.ranks && !t.is_broken; i++) {
+    const guint rank = (t.lacking + i) % t.world.ranks;
+    while (find_room(rank))
+      continue;
+    if (!g_queue_is_empty(&t.bonds[rank].roomless)) {
+      t.lacking = rank;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static void receive_by_nccl(Transit *transit, gsize bytes)
+{
+  Bonds *bonds = &t.bonds[transit->parcel->rank];
+  if (!t.is_broken && !bonds->in)
+    refuse(transit->parcel->rank, "a block by NCCL, and no word before it");
+  if (t.is_broken)
+    return;
+  transit->by_nccl = bytes;
+  transit->n_open++;
+  g_queue_push_tail(&bonds->roomless, transit);
+}
+
+/* The two ends of a bond say when they are ready. */
+static void take_word(const Parcel *word)
+{
+  Bonds *bonds = &t.bonds[word->rank];
+  g_autoptr(GError) error = NULL;
+  Bond *bond = word->kind == PARCEL_READY ? bonds->out : bonds->in;
+  if (word->kind != PARCEL_BOND && bond)
+    bond_hear(bond);
+  if (word->kind != PARCEL_BOND || t.is_broken || bond)
+    return;
+  bonds->in = bond_new_in(find_device(), word->rank, t.world.ranks, word->head, &error);
+  if (!bonds->in)
+    lose_bonds(word->rank, error);
+}
+
+static gboolean step(Bond **bond, guint rank, gboolean may_begin)
+{
+  gpointer owner;
+  GstBuffer *buffer = NULL;
+  g_autoptr(GError) error = NULL;
+  gboolean any = FALSE;
+  while (*bond) {
+    if (!bond_step(*bond, may_begin, &buffer, &owner, &error)) {
+      lose_bonds(rank, error);
+      return TRUE;
+    }
+    if (!buffer)
+      return any;
+    ((Transit *)owner)->parcel->body = buffer;
+    request_is_done(owner);
+    any = TRUE;
+  }
+  return any;
+}
+
+static gboolean step_bonds(void)
+{
+  const gboolean may_begin = !lack_room();
+  gboolean any = FALSE;
+  for (guint rank = 0; rank < t.world.ranks; rank++) {
+    any |= step(&t.bonds[rank].out, rank, may_begin);
+    any |= step(&t.bonds[rank].in, rank, may_begin);
+  }
+  return any;
+}
+
+/* Whether anything is on its way. */
+static gboolean is_busy(void)
+{
+  gboolean any = t.requests->len > 0;
+  for (guint rank = 0; rank < t.world.ranks && !any; rank++)
+    any = (t.bonds[rank].out && bond_is_busy(t.bonds[rank].out)) ||
+          (t.bonds[rank].in && bond_is_busy(t.bonds[rank].in)) ||
+          !g_queue_is_empty(&t.bonds[rank].roomless);
+  return any;
+}
+
 /* ---- out ---- */
+
+static void has_left(Transit *transit)
+{
+  const gsize bytes = transit->is_mapped ? transit->map.size : transit->by_nccl;
+  const gsize by_nccl = transit->by_nccl;
+  transit_free(transit);
+  g_mutex_lock(&t.lock);
+  t.counts.bytes_sent += bytes;
+  t.counts.bytes_by_nccl += by_nccl;
+  if (--t.n_out == 0)
+    g_cond_broadcast(&t.drained);
+  g_mutex_unlock(&t.lock);
+}
 
 /* Takes over the parcel. */
 static void send_parcel(Parcel *parcel)
@@ -115,11 +340,22 @@ static void send_parcel(Parcel *parcel)
   MPI_Request request;
   gsize head_bytes = 0;
   gconstpointer head = parcel->head ? g_bytes_get_data(parcel->head, &head_bytes) : NULL;
+  const gboolean by_nccl = parcel->by_nccl && parcel->body;
   transit->parcel = parcel;
   transit->is_out = TRUE;
-  transit->is_mapped = parcel->body && gst_buffer_map(parcel->body, &transit->map, GST_MAP_READ);
-  const Label label = { MAGIC, parcel->kind, parcel->key, head_bytes,
-                        transit->is_mapped ? transit->map.size : 0 };
+  if (by_nccl && !bind_to(parcel->rank)) {
+    has_left(transit);
+    return;
+  }
+  transit->by_nccl = by_nccl ? gst_buffer_get_size(parcel->body) : 0;
+  transit->is_mapped =
+      !by_nccl && parcel->body && gst_buffer_map(parcel->body, &transit->map, GST_MAP_READ);
+  const Label label = { MAGIC,
+                        parcel->kind,
+                        parcel->key,
+                        head_bytes,
+                        transit->is_mapped ? transit->map.size : transit->by_nccl,
+                        by_nccl };
   transit->first = g_malloc(sizeof label + head_bytes);
   memcpy(transit->first, &label, sizeof label);
   if (head_bytes)
@@ -129,6 +365,10 @@ static void send_parcel(Parcel *parcel)
   add_request(request, transit);
   if (transit->is_mapped)
     move_body(transit, move_out);
+  if (by_nccl) {
+    transit->n_open++;
+    add_to_bond(t.bonds[parcel->rank].out, g_steal_pointer(&parcel->body), transit);
+  }
 }
 
 static gboolean send_posted(void)
@@ -145,40 +385,22 @@ static gboolean send_posted(void)
   }
 }
 
-static void has_left(Transit *transit)
-{
-  const gsize bytes = transit->is_mapped ? transit->map.size : 0;
-  transit_free(transit);
-  g_mutex_lock(&t.lock);
-  t.counts.bytes_sent += bytes;
-  if (--t.n_out == 0)
-    g_cond_broadcast(&t.drained);
-  g_mutex_unlock(&t.lock);
-}
-
 /* ---- in ---- */
 
-/* MPI's own faults, such as a host that is gone, end the job: that is its default. These are ours.
- */
-static void refuse(guint rank, const char *what)
-{
-  g_printerr("gst-astro: rank %u sent %s: is gst-astro the same on all hosts?\n", rank, what);
-  MPI_Abort(t.comm, EXIT_FAILURE);
-}
-
+/* After something has not come, nothing else may be taken for what comes next. */
 static void give_out(guint rank)
 {
   Transit *transit;
   while ((transit = g_queue_peek_head(&t.arriving[rank])) && transit->n_open == 0) {
     g_queue_pop_head(&t.arriving[rank]);
-    if (transit->is_mapped) {
+    if (transit->is_mapped)
       gst_buffer_unmap(transit->parcel->body, &transit->map);
-      g_mutex_lock(&t.lock);
-      t.counts.bytes_got += transit->map.size;
-      g_mutex_unlock(&t.lock);
-    }
+    g_mutex_lock(&t.lock);
+    t.counts.bytes_got += transit->is_mapped ? transit->map.size : transit->by_nccl;
+    g_mutex_unlock(&t.lock);
     transit->is_mapped = FALSE;
-    t.take(g_steal_pointer(&transit->parcel));
+    if (!t.is_broken || transit->parcel->kind == PARCEL_LEFT)
+      t.take(g_steal_pointer(&transit->parcel));
     transit_free(transit);
   }
 }
@@ -211,8 +433,17 @@ static void receive_first(MPI_Message *message, guint rank, gsize bytes)
   Transit *transit = g_new0(Transit, 1);
   GBytes *head = g_bytes_new(first + sizeof label, label.head_bytes);
   transit->parcel = parcel_new(label.kind, rank, label.key, head, NULL);
+  if (label.kind >= PARCEL_BOND) {
+    take_word(transit->parcel);
+    transit_free(transit);
+    return;
+  }
+  if (label.kind == PARCEL_LEFT && label.key)
+    break_bonds();
   g_queue_push_tail(&t.arriving[rank], transit);
-  if (label.body_bytes)
+  if (label.by_nccl)
+    receive_by_nccl(transit, label.body_bytes);
+  else if (label.body_bytes)
     receive_body(transit, label.body_bytes);
   give_out(rank);
 }
@@ -286,12 +517,13 @@ static gboolean test_requests(void)
 static gboolean rest(guint round)
 {
   const gint64 sleep = LEAST_SLEEP_US * (1 + round / 8);
+  const gboolean busy = is_busy();
   g_mutex_lock(&t.lock);
-  if (g_queue_is_empty(&t.outbox) && !t.ends && round > (t.requests->len ? BUSY_ROUNDS : 0))
+  if (g_queue_is_empty(&t.outbox) && !t.ends && round > (busy ? BUSY_ROUNDS : 0))
     g_cond_wait_until(&t.posted, &t.lock, g_get_monotonic_time() + MIN(sleep, MOST_SLEEP_US));
   const gboolean ends = t.ends;
   g_mutex_unlock(&t.lock);
-  if (t.requests->len)
+  if (busy)
     g_thread_yield();
   return ends;
 }
@@ -305,15 +537,26 @@ static void note_time(gint64 begun, gboolean any)
     t.counts.moving_ns += (guint64)(now - (t.moving_since ? t.moving_since : begun)) * 1000;
     g_mutex_unlock(&t.lock);
   }
-  t.moving_since = t.requests->len ? now : 0;
+  t.moving_since = is_busy() ? now : 0;
+}
+
+static gboolean is_spoiled(void)
+{
+  g_mutex_lock(&t.lock);
+  const gboolean spoiled = t.spoiled;
+  g_mutex_unlock(&t.lock);
+  return spoiled;
 }
 
 static gboolean move_all(void)
 {
   const gint64 begun = g_get_monotonic_time();
+  if (is_spoiled())
+    break_bonds();
   const gboolean sent = send_posted();
   const gboolean received = receive_arrived();
-  const gboolean any = test_requests() || sent || received;
+  const gboolean stepped = step_bonds();
+  const gboolean any = test_requests() || sent || received || stepped;
   note_time(begun, any);
   return any;
 }
@@ -342,13 +585,18 @@ static char *find_other_job(void)
 
 static void begin(void)
 {
-  int provided, rank, ranks;
+  int provided, rank, ranks, here;
+  MPI_Comm host;
   MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &t.comm);
   MPI_Comm_rank(t.comm, &rank);
   MPI_Comm_size(t.comm, &ranks);
+  MPI_Comm_split_type(t.comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &here);
+  MPI_Comm_free(&host);
   g_autofree char *other = find_other_job();
   g_mutex_lock(&t.lock);
+  t.is_one_host = here == ranks;
   if (provided < MPI_THREAD_FUNNELED)
     t.trouble = g_strdup("MPI does not work in a process with several threads: expected one that "
                          "was built with them");
@@ -383,6 +631,8 @@ static gpointer run(gpointer unused)
   t.requests = g_array_new(FALSE, FALSE, sizeof(MPI_Request));
   t.owners = g_ptr_array_new();
   t.arriving = g_new0(GQueue, t.world.ranks);
+  t.bonds = g_new0(Bonds, t.world.ranks);
+  t.device_room = room_new();
   t.room = astro_allocator_new(NULL);
   GST_OBJECT_FLAG_SET(t.room, GST_OBJECT_FLAG_MAY_BE_LEAKED); /* to the end of the process */
   for (gboolean ends = FALSE; !ends; ends = rest(round))
@@ -449,6 +699,24 @@ gboolean transport_start(const AstroWorld *world, const char *job, TransportTake
                       world->ranks, START_S);
   return !t.trouble ||
          astro_fail(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "%s", t.trouble);
+}
+
+gboolean transport_is_one_host(void)
+{
+  g_mutex_lock(&t.lock);
+  const gboolean is = t.is_one_host;
+  g_mutex_unlock(&t.lock);
+  return is;
+}
+
+gboolean transport_use_device(AstroDevice *device)
+{
+  g_mutex_lock(&t.lock);
+  if (!t.device)
+    t.device = astro_device_ref(device);
+  const gboolean is_used = t.device == device;
+  g_mutex_unlock(&t.lock);
+  return is_used;
 }
 
 void transport_post(Parcel *parcel)

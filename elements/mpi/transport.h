@@ -5,6 +5,7 @@
  * of a job of one rank never starts it. */
 #pragma once
 
+#include "core/backend/handles.h"
 #include "core/ranks/world.h"
 #include "elements/mpi/parcel.h"
 
@@ -26,9 +27,17 @@ void transport_post(Parcel *parcel);
  * Whether it has. */
 gboolean transport_drain(gint64 most_us);
 
-/* Traffic so far: bytes of bodies, and the time in which anything was on its way. */
+/* Whether all ranks run on one host. */
+gboolean transport_is_one_host(void);
+
+/* Bodies by NCCL come to that device from then on: before another rank may send any. FALSE: they
+ * already go to another one. */
+gboolean transport_use_device(AstroDevice *device);
+
+/* Traffic so far: bytes of bodies, those sent by NCCL among them, and the time in which anything
+ * was on its way. */
 typedef struct {
-  guint64 bytes_sent, bytes_got, moving_ns;
+  guint64 bytes_sent, bytes_got, bytes_by_nccl, moving_ns;
 } TransportCounts;
 void transport_count(TransportCounts *counts);
 

@@ -1,7 +1,8 @@
 /* Streams between ranks in a program that ThreadSanitizer can judge, because it overrides what
- * orders threads (tests/tsan-glib.h): a corner turn, and a sum. With the argument "play" it is a
- * rank; without, it starts two. */
+ * orders threads (tests/tsan-glib.h): a corner turn, and a sum; a turn by NCCL between fake
+ * devices. With the argument "play" or "nccl" it is a rank; without, it starts two. */
 #include "tests/elements/elements.h"
+#include "tests/elements/fake-nccl.h"
 #include "tests/elements/ranks.h"
 #include "tests/tsan-glib.h"
 
@@ -19,6 +20,14 @@
   "astrovissrc stations=5 channels=3 num-buffers=" BUFFERS " noise=1 ! "                           \
   "astrogridder size=64 cell=20 share=%u/%u ! astrofft ! astroimage ! astroreduce ! "              \
   "fakesink name=imaged sync=false"
+/* Each rank gets something, and nobody all of it. */
+#define BY_NCCL                                                                                    \
+  "astroskysrc stations=4 noise=1 num-buffers=" BUFFERS " block-steps=500 seed=3 ! "               \
+  "astroselect stations=%u/%u ! astrochannelizer backend=cpu channels=8 ! "                        \
+  "application/x-astro-spectra,format=CI8 ! astroconvert backend=cuda device=%u ! "                \
+  "application/x-astro-spectra,format=CI16LE ! astroalltoall transport=nccl ! "                    \
+  "astrotranspose backend=cuda device=%u layout=channel:time:station:pol ! "                       \
+  "fakesink name=turned sync=false"
 
 static GstPadProbeReturn count(GstPad *pad, GstPadProbeInfo *info, gpointer buffers)
 {
@@ -33,6 +42,21 @@ static void count_at(GstElement *pipeline, const char *name, gint *buffers)
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count, buffers, NULL);
 }
 
+/* Runs to the end. */
+static void play_line(GstElement *pipeline)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) last =
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(last);
+  if (GST_MESSAGE_TYPE(last) == GST_MESSAGE_ERROR)
+    gst_message_parse_error(last, &error, NULL);
+  g_assert_no_error(error);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /* All streams come to rank 0, and end on both. */
 static int play(guint rank, guint ranks)
 {
@@ -42,42 +66,68 @@ static int play(guint rank, guint ranks)
   g_autoptr(GError) error = NULL;
   g_autoptr(GstElement) pipeline = gst_parse_launch(line, &error);
   g_assert_no_error(error);
-  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     count_at(pipeline, names[i], &buffers[i]);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  g_autoptr(GstMessage) last =
-      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull(last);
-  if (GST_MESSAGE_TYPE(last) == GST_MESSAGE_ERROR)
-    gst_message_parse_error(last, &error, NULL);
-  g_assert_no_error(error);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
+  play_line(pipeline);
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     g_assert_cmpint(g_atomic_int_get(&buffers[i]) > 0, ==, rank == 0);
   return EXIT_SUCCESS;
 }
 
+static int play_by_nccl(guint rank, guint ranks)
+{
+  gint buffers = 0;
+  g_autofree char *line = g_strdup_printf(BY_NCCL, rank, ranks, rank, rank);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  count_at(pipeline, "turned", &buffers);
+  play_line(pipeline);
+  g_assert_cmpint(g_atomic_int_get(&buffers), >, 0);
+  return EXIT_SUCCESS;
+}
+
+static void start_ranks(const char *setting, const char *what)
+{
+  g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *command = g_strconcat(setting, "exec ", quoted, " ", what, NULL);
+  test_ranks(2, command);
+}
+
 static void test_ranks_play(void)
+{
+  if (test_has_ranks())
+    start_ranks("", "play");
+}
+
+static void test_nccl(void)
 {
   if (!test_has_ranks())
     return;
-  g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-  g_autofree char *quoted = g_shell_quote(program);
-  g_autofree char *command = g_strconcat("exec ", quoted, " play", NULL);
-  test_ranks(2, command);
+  test_fake_devices("2");
+  if (!test_devices_are_fake()) {
+    g_test_skip("there are no fake devices");
+    return;
+  }
+  g_autofree char *folder = g_dir_make_tmp(NULL, NULL), *setting = test_fake_nccl(folder);
+  start_ranks(setting, "nccl");
+  test_forget_fake_nccl(folder);
+  g_rmdir(folder);
 }
 
 int main(int argc, char **argv)
 {
   const char *rank = g_getenv("OMPI_COMM_WORLD_RANK"), *ranks = g_getenv("OMPI_COMM_WORLD_SIZE");
-  if (argc == 2 && g_str_equal(argv[1], "play") && rank && ranks) {
+  if (argc == 2 && rank && ranks) {
     gst_init(NULL, NULL);
-    return play((guint)atoi(rank), (guint)atoi(ranks));
+    return (g_str_equal(argv[1], "nccl") ? play_by_nccl : play)((guint)atoi(rank),
+                                                                (guint)atoi(ranks));
   }
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   test_allow_ranks();
   g_test_add_func("/mpi-threads/ranks", test_ranks_play);
+  g_test_add_func("/mpi-threads/nccl", test_nccl);
   return g_test_run();
 }

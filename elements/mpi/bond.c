@@ -1,0 +1,264 @@
+/* Moves blocks to another rank, or from it, by NCCL. */
+#include "config.h"
+#include "elements/mpi/bond.h"
+
+#include "core/backend/backend.h"
+#include "core/kit/fail.h"
+#include "core/memory/memory.h"
+#include "elements/mpi/transport.h"
+
+/* Thread blocks of NCCL's kernels on a device, for all bonds of a rank together: all of them have
+ * to find room at once, beside the work of stages, on GPUs of about a hundred multiprocessors. */
+#define BLOCKS_OF_A_DEVICE 64
+#define MOST_BLOCKS 32
+
+/* Both ends are there when a block is begun: one that takes longer will never end. */
+#define MOST_S 60
+
+typedef enum {
+  BLOCK_ACQUIRED, /* work on it that came before is not done yet */
+  BLOCK_WAITS,    /* for its turn, and for the other end */
+  BLOCK_BEGUN,    /* NCCL may not have queued it yet */
+  BLOCK_MOVES,
+} BlockState;
+
+typedef struct {
+  GstBuffer *buffer;
+  gpointer face, owner;
+  BlockState state;
+  AstroEvent *event; /* the end of what it waits for; NULL: nothing */
+  gint64 begun;
+} Block;
+
+struct _Bond {
+  AstroDevice *device;
+  AstroQueue *before, *moves; /* work that comes before; NCCL's */
+  NcclPair *pair;
+  int role;
+  guint rank;  /* the other one */
+  guint heard; /* how often the other end was ready for a block that is not begun */
+  GQueue blocks;
+};
+
+/* ---- beginning and end ---- */
+
+static Bond *bond_new(AstroDevice *device, int role, guint rank)
+{
+  Bond *bond = g_new0(Bond, 1);
+  bond->device = astro_device_ref(device);
+  bond->role = role;
+  bond->rank = rank;
+  return bond;
+}
+
+/* Making a queue makes its device the current one, too. */
+static Bond *connect(Bond *bond, const NcclId *id, guint ranks, GError **error)
+{
+  const AstroDeviceFuncs *funcs = bond->device->funcs;
+  const guint blocks = BLOCKS_OF_A_DEVICE / (2 * (ranks - 1));
+  if ((bond->before = funcs->queue_new(bond->device, error)) &&
+      (bond->moves = funcs->queue_new(bond->device, error)) &&
+      (bond->pair = nccl_pair_new(id, bond->role, CLAMP(blocks, 1, MOST_BLOCKS), error)))
+    return bond;
+  bond_free(bond); /* it has no blocks */
+  return NULL;
+}
+
+Bond *bond_new_out(AstroDevice *device, guint rank, guint ranks, GBytes **id, GError **error)
+{
+  NcclId new_id;
+  Bond *bond = nccl_new_id(&new_id, error)
+                   ? connect(bond_new(device, NCCL_SENDER, rank), &new_id, ranks, error)
+                   : NULL;
+  if (bond)
+    *id = g_bytes_new(&new_id, sizeof new_id);
+  return bond;
+}
+
+Bond *bond_new_in(AstroDevice *device, guint rank, guint ranks, GBytes *id, GError **error)
+{
+  gsize bytes;
+  const NcclId *told = g_bytes_get_data(id, &bytes);
+  if (bytes == sizeof *told)
+    return connect(bond_new(device, NCCL_RECEIVER, rank), told, ranks, error);
+  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+             "the id of a pair has %" G_GSIZE_FORMAT " bytes, expected %d", bytes, NCCL_ID_BYTES);
+  return NULL;
+}
+
+static GstMapFlags use_of(const Bond *bond)
+{
+  return bond->role == NCCL_SENDER ? GST_MAP_READ : GST_MAP_WRITE;
+}
+
+static void block_free(Bond *bond, Block *block)
+{
+  if (block->event)
+    bond->device->funcs->event_free(bond->device, block->event);
+  gst_clear_buffer(&block->buffer);
+  g_free(block);
+}
+
+GSList *bond_free(Bond *bond)
+{
+  GSList *owners = NULL;
+  Block *block;
+  if (bond->pair)
+    nccl_pair_abort(bond->pair);
+  while ((block = g_queue_pop_head(&bond->blocks))) {
+    if (block->state < BLOCK_MOVES)
+      astro_buffer_release(block->buffer, bond->before, use_of(bond), FALSE, NULL);
+    owners = g_slist_append(owners, block->owner);
+    block_free(bond, block);
+  }
+  if (bond->before)
+    bond->device->funcs->queue_free(bond->device, bond->before);
+  if (bond->moves)
+    bond->device->funcs->queue_free(bond->device, bond->moves);
+  astro_device_unref(bond->device);
+  g_free(bond);
+  return owners;
+}
+
+/* ---- blocks ---- */
+
+static gboolean mark(Bond *bond, Block *block, AstroQueue *queue, GError **error)
+{
+  block->event = bond->device->funcs->event_record(bond->device, queue, error);
+  return block->event != NULL;
+}
+
+gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error)
+{
+  Block *block = g_new0(Block, 1);
+  block->buffer = buffer;
+  block->owner = owner;
+  const gboolean is_ours = astro_buffer_acquire(&block->buffer, bond->device, bond->before,
+                                                use_of(bond), &block->face, error);
+  if (is_ours && mark(bond, block, bond->before, error)) {
+    g_queue_push_tail(&bond->blocks, block);
+    return TRUE;
+  }
+  if (is_ours)
+    astro_buffer_release(block->buffer, bond->before, use_of(bond), FALSE, NULL);
+  block_free(bond, block);
+  return FALSE;
+}
+
+void bond_hear(Bond *bond)
+{
+  bond->heard++;
+}
+
+gboolean bond_is_busy(Bond *bond)
+{
+  return !g_queue_is_empty(&bond->blocks);
+}
+
+/* They begin in order. */
+gboolean bond_has_begun(Bond *bond)
+{
+  const Block *first = g_queue_peek_head(&bond->blocks);
+  return first && first->state >= BLOCK_BEGUN;
+}
+
+static void say(const Bond *bond, ParcelKind what)
+{
+  transport_post(parcel_new(what, bond->rank, 0, NULL, NULL));
+}
+
+static gboolean has_happened(Bond *bond, Block *block)
+{
+  if (!bond->device->funcs->event_done(bond->device, block->event))
+    return FALSE;
+  bond->device->funcs->event_free(bond->device, g_steal_pointer(&block->event));
+  return TRUE;
+}
+
+static gboolean begin(Bond *bond, Block *block, GError **error)
+{
+  bond->heard--;
+  if (bond->role == NCCL_SENDER)
+    say(bond, PARCEL_GO);
+  block->state = BLOCK_BEGUN;
+  block->begun = g_get_monotonic_time();
+  return nccl_move(bond->pair, bond->role, block->face, gst_buffer_get_size(block->buffer),
+                   bond->moves, error);
+}
+
+/* NCCL has queued it. */
+static gboolean is_queued(Bond *bond, Block *block, GError **error)
+{
+  block->state = BLOCK_MOVES;
+  return astro_buffer_release(block->buffer, bond->moves, use_of(bond), FALSE, error) &&
+         mark(bond, block, bond->moves, error);
+}
+
+static gboolean is_late(const Bond *bond, const Block *block, GError **error)
+{
+  if (g_get_monotonic_time() - block->begun < (gint64)MOST_S * G_USEC_PER_SEC)
+    return FALSE;
+  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+             "a block %s rank %u by NCCL has not ended within %d s",
+             bond->role == NCCL_SENDER ? "to" : "from", bond->rank, MOST_S);
+  return TRUE;
+}
+
+/* Whether the blocks behind that one may be looked at: they are not before it. */
+static gboolean advance(Bond *bond, Block *block, gboolean may_begin, NcclState state, gboolean *ok,
+                        GError **error)
+{
+  switch (block->state) {
+  case BLOCK_ACQUIRED:
+    if (!has_happened(bond, block))
+      return FALSE;
+    block->state = BLOCK_WAITS;
+    if (bond->role == NCCL_RECEIVER)
+      say(bond, PARCEL_READY);
+    return TRUE;
+  case BLOCK_WAITS:
+    if (may_begin && state == NCCL_READY && bond->heard > 0) {
+      *ok = begin(bond, block, error);
+      return FALSE;
+    }
+    return TRUE;
+  case BLOCK_BEGUN:
+    *ok = state != NCCL_READY ? !is_late(bond, block, error) : is_queued(bond, block, error);
+    return TRUE;
+  default:
+    *ok = !is_late(bond, block, error);
+    return TRUE;
+  }
+}
+
+/* Only one block is begun at a time, and later ones are got ready meanwhile. */
+static gboolean advance_all(Bond *bond, gboolean may_begin, GError **error)
+{
+  NcclState state = nccl_state(bond->pair, error);
+  gboolean ok = state != NCCL_FAILED, goes_on = TRUE;
+  for (GList *at = bond->blocks.head; ok && goes_on && at; at = at->next) {
+    Block *block = at->data;
+    if (block->state == BLOCK_WAITS && at->prev &&
+        ((const Block *)at->prev->data)->state < BLOCK_MOVES)
+      continue;
+    goes_on = advance(bond, block, may_begin, state, &ok, error);
+  }
+  return ok;
+}
+
+gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
+                   GError **error)
+{
+  *buffer = NULL;
+  if (!bond_is_busy(bond))
+    return TRUE;
+  if (!advance_all(bond, may_begin || bond->role == NCCL_RECEIVER, error))
+    return FALSE;
+  Block *first = g_queue_peek_head(&bond->blocks);
+  if (first->state == BLOCK_MOVES && has_happened(bond, first)) {
+    *buffer = g_steal_pointer(&first->buffer);
+    *owner = first->owner;
+    block_free(bond, g_queue_pop_head(&bond->blocks));
+  }
+  return TRUE;
+}

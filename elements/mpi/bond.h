@@ -1,0 +1,43 @@
+/* One direction between two ranks whose blocks go from device to device by NCCL. All of it belongs
+ * to the thread of MPI, and no call waits.
+ *
+ * Blocks go in the order in which they are added at both ends. A kernel of NCCL keeps a part of its
+ * device busy until the one of the other rank is there, and memory cannot be allocated on a device
+ * meanwhile. So neither is begun before both ends can: the receiver says PARCEL_READY when it has
+ * room for a block, and the sender PARCEL_GO when the block is made. */
+#pragma once
+
+#include "elements/mpi/nccl.h"
+#include "elements/mpi/parcel.h"
+
+G_BEGIN_DECLS
+
+typedef struct _Bond Bond;
+
+/* The sender's end, and what the receiver has to know for its own. ranks: of the job, so that the
+ * bonds of all of them find room on a device. NULL with an error. */
+Bond *bond_new_out(AstroDevice *device, guint rank, guint ranks, GBytes **id, GError **error);
+Bond *bond_new_in(AstroDevice *device, guint rank, guint ranks, GBytes *id, GError **error);
+
+/* Ends all that is on its way, at once; returns its owners, in order. */
+GSList *bond_free(Bond *bond);
+
+/* The next block, to be sent or filled; takes over the buffer. FALSE with an error: it is not on
+ * its way. */
+gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error);
+
+/* The other end has said PARCEL_READY or PARCEL_GO. */
+void bond_hear(Bond *bond);
+
+/* Does what can be done. may_begin: a sender begins with further blocks; a receiver has to, as the
+ * other end has. *buffer: that of a block that has arrived or left, with its owner, or
+ * NULL. FALSE with an error: NCCL or the device has failed. */
+gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
+                   GError **error);
+
+/* Whether any block is on its way; whether one has begun, so that a kernel of NCCL may be waiting.
+ */
+gboolean bond_is_busy(Bond *bond);
+gboolean bond_has_begun(Bond *bond);
+
+G_END_DECLS

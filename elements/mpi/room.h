@@ -1,0 +1,18 @@
+/* Blocks for bodies that come by NCCL, on one device. Those that are free again are used again.
+ * While a kernel of NCCL waits for the one of another rank, memory must not be allocated on the
+ * device, nor freed: two ranks would wait for each other for ever. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct _Room Room;
+
+Room *room_new(void);
+
+/* A buffer of that size; NULL: none is free, and a new one may not be made now, or, with an error,
+ * there is no memory. */
+GstBuffer *room_take(Room *room, gsize bytes, gboolean may_make, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,208 @@
+/* astroalltoall with transport=nccl, on ranks of this machine that have a device each: fake ones
+ * and a fake NCCL where there is no GPU. Files are those that MPI's way gives, to the bit; where
+ * NCCL cannot be used, all ranks say so; and a rank that fails or dies ends the others without a
+ * file. */
+#include <glib/gstdio.h>
+
+#include "tests/elements/elements.h"
+#include "tests/elements/fake-devices.h"
+#include "tests/elements/fake-nccl.h"
+#include "tests/elements/ranks.h"
+
+/* Commands of each rank before its pipeline. */
+static char *setting;
+
+#define LAUNCH "exec gst-launch-1.0 -q "
+#define LOGGED "export GST_DEBUG=astroalltoall:4; "
+#define VOLTAGES                                                                                   \
+  "astroskysrc stations=7 noise=1 num-buffers=$((20-4*r/(n-1))) block-steps=500 seed=3 "           \
+  "! astroselect stations=$((7*r/n))-$((7*(r+1)/n-1)) ! astrochannelizer channels=10 "             \
+  "! application/x-astro-spectra,format=CI8 "
+#define CI16 "! application/x-astro-spectra,format=CI16LE "
+#define UP "! astroconvert backend=cuda device=$r " CI16
+#define TURN "! astroalltoall transport=$way "
+#define DOWN "! astrotranspose backend=cuda device=$r layout=channel:time:station:pol "
+#define GATHER "! astroalltoall from=channel to=none root=0 "
+#define WRITE "! astrofitssink location="
+#define FLOATS(bits) "! application/x-astro-visibilities,format=CF" bits "LE "
+
+/* ---- the same files ---- */
+
+static const struct {
+  const char *name, *stream;
+  guint turns, ranks; /* by NCCL; on GPUs two ranks */
+} turns[] = {
+  /* rank n - 1 ends before the others: its stations are lost from then on */
+  { "spectra", VOLTAGES UP TURN DOWN GATHER, 1, 3 },
+  /* to and fro, with nothing in between */
+  { "to-and-fro",
+    VOLTAGES UP TURN TURN
+    "from=channel to=station "
+    "! astroconvert backend=cuda device=$r ! application/x-astro-spectra,format=CI8 "
+    "! astroalltoall to=none root=1 ",
+    2, 2 },
+  /* counts of good samples beside them, and all to one rank */
+  { "visibilities",
+    "astrovissrc stations=5 channels=7 num-buffers=9 noise=1 loss=0.2 seed=3 " FLOATS(
+        "64") "! astroselect channels=$r/$n ! astroconvert backend=cuda device=$r " FLOATS("32")
+        TURN "from=channel to=none root=$((n-1)) "
+             "! astroconvert backend=cuda device=$r " FLOATS(
+                 "64") "! astroconvert backend=cpu " FLOATS("32"),
+    1, 3 },
+};
+
+static guint count(const char *text, const char *part)
+{
+  guint n = 0;
+  for (const char *at = text; (at = strstr(at, part)); at++)
+    n++;
+  return n;
+}
+
+static void test_turns(gconstpointer which)
+{
+  const guint of = GPOINTER_TO_UINT(which), n = test_devices_are_fake() ? turns[of].ranks : 2;
+  int status;
+  g_autofree char *by_mpi =
+      g_strconcat(setting, "way=mpi; " LAUNCH, turns[of].stream, WRITE "expected.fits", NULL);
+  g_autofree char *by_nccl =
+      g_strconcat(setting, LOGGED "way=nccl; " LAUNCH, turns[of].stream, WRITE "got.fits", NULL);
+  test_ranks(n, by_mpi);
+  g_autofree char *said = test_run_ranks(n, by_nccl, &status);
+  if (status || count(said, "blocks go by NCCL") != turns[of].turns * n)
+    g_error("%u ranks: \"%s\": %s", n, by_nccl, said);
+  test_assert_same_files("expected.fits", "got.fits");
+  g_unlink("expected.fits");
+  g_unlink("got.fits");
+}
+
+/* ---- where it cannot be ---- */
+
+static const struct {
+  const char *before, *stream, *says;
+  guint times; /* that it is said */
+} cases[] = {
+  { "",
+    VOLTAGES "! astroconvert backend=$([ $r = 1 ] && echo cpu || echo cuda) device=$r " CI16 TURN
+        DOWN GATHER WRITE "bad.fits",
+    "rank 1 has its blocks in the memory of the host, expected a device", 2 },
+  { "",
+    VOLTAGES UP TURN "! astrotranspose backend=cpu layout=channel:time:station:pol " GATHER WRITE
+                     "bad.fits",
+    " reads what it gets on the host, expected a device", 2 },
+  { "",
+    VOLTAGES "! astroconvert backend=cuda device=0 " CI16 TURN
+             "! astrotranspose backend=cuda device=0 layout=channel:time:station:pol " GATHER WRITE
+             "bad.fits",
+    "as rank 0 has, expected one of its own", 2 },
+  { "export LD_LIBRARY_PATH=$PWD/none:$LD_LIBRARY_PATH; ",
+    VOLTAGES UP TURN DOWN GATHER WRITE "bad.fits", " cannot use NCCL: NCCL cannot be loaded", 2 },
+  { "[ $r = 0 ] || way=mpi; ", VOLTAGES UP TURN DOWN GATHER WRITE "bad.fits",
+    "has astroalltoall from=station to=channel transport=", 1 },
+};
+
+static void test_impossible(void)
+{
+  g_assert_cmpint(g_mkdir("none", 0700), ==, 0);
+  g_assert_true(g_file_set_contents("none/libnccl.so.2", "no library", -1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    int status;
+    g_autofree char *command =
+        g_strconcat(setting, "way=nccl; ", cases[i].before, LAUNCH, cases[i].stream, NULL);
+    g_autofree char *said = test_run_ranks(2, command, &status);
+    if (!status || status == 124 || count(said, cases[i].says) < cases[i].times)
+      g_error("\"%s\" ended with %d: expected %u times \"%s\": %s", command, status, cases[i].times,
+              cases[i].says, said);
+    g_assert_false(g_file_test("bad.fits", G_FILE_TEST_EXISTS));
+    g_unlink("bad.fits.part");
+  }
+  g_unlink("none/libnccl.so.2");
+  g_rmdir("none");
+}
+
+/* auto is not to fail where NCCL cannot be used. */
+static void test_auto(void)
+{
+  const char *command = "way=auto; " LAUNCH VOLTAGES UP TURN DOWN GATHER WRITE "got.fits";
+  test_ranks(2, command);
+  g_assert_true(g_file_test("got.fits", G_FILE_TEST_EXISTS));
+  g_unlink("got.fits");
+}
+
+/* ---- what goes wrong ---- */
+
+static void assert_ends(const char *before, const char *says)
+{
+  int status;
+  g_autofree char *command =
+      g_strconcat(setting, "way=nccl; ", before, LAUNCH,
+                  "astroskysrc stations=7 noise=1 num-buffers=1000000 block-steps=500 "
+                  "! astroselect stations=$r/$n ! astrochannelizer channels=10 "
+                  "! application/x-astro-spectra,format=CI8 "
+                  "! identity error-after=${last:--1} " UP TURN DOWN GATHER WRITE "bad.fits",
+                  NULL);
+  const gint64 begun = g_get_monotonic_time();
+  g_autofree char *said = test_run_ranks(2, command, &status);
+  g_assert_cmpint(status, !=, 0);
+  g_assert_cmpint(status, !=, 124);
+  g_assert_cmpint(g_get_monotonic_time() - begun, <, 40 * G_USEC_PER_SEC);
+  if (!strstr(said, says))
+    g_error("expected \"%s\": %s", says, said);
+  g_assert_false(g_file_test("bad.fits", G_FILE_TEST_EXISTS));
+  g_unlink("bad.fits.part");
+}
+
+static void test_fails(void)
+{
+  assert_ends("[ $r = 0 ] || last=20; ", "rank 1 has stopped before the end of its stream");
+  if (test_devices_are_fake())
+    assert_ends("[ $r = 0 ] || export ASTRO_FAKE_NCCL_FAILS=3; ",
+                "rank 0 is not reached by NCCL any more: NCCL: ncclSend: a fake error");
+}
+
+/* Before, and while, blocks are on their way. */
+static void test_killed(void)
+{
+  for (guint i = 1; i <= 2; i++) {
+    g_autofree char *before = g_strdup_printf("[ $r = 0 ] || { sleep %.1f; kill -9 $$; } & ",
+                                              i * (test_devices_are_fake() ? 0.4 : 3));
+    assert_ends(before, "");
+  }
+}
+
+/* Real ones are a GPU for each of two ranks, and a library. */
+static gboolean has_devices_of_two(void)
+{
+  if (test_devices_are_fake() || g_getenv("ASTRO_TEST_DEVICES"))
+    return TRUE;
+  g_test_skip("there are no two devices (ASTRO_TEST_DEVICES=0,1 says that there are)");
+  return FALSE;
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  test_fake_devices("3");
+  test_init_gstreamer(&argc, &argv);
+  test_allow_ranks();
+  g_autofree char *folder = g_dir_make_tmp(NULL, NULL), *before = g_get_current_dir();
+  g_assert_cmpint(g_chdir(folder), ==, 0);
+  setting = test_fake_nccl(folder);
+  if (test_has_launching_ranks() && has_devices_of_two()) {
+    for (guint i = 0; i < G_N_ELEMENTS(turns); i++) {
+      g_autofree char *path = g_strconcat("/astrompi-nccl/", turns[i].name, NULL);
+      g_test_add_data_func(path, GUINT_TO_POINTER(i), test_turns);
+    }
+    g_test_add_func("/astrompi-nccl/refused", test_impossible);
+    g_test_add_func("/astrompi-nccl/auto", test_auto);
+    g_test_add_func("/astrompi-nccl/fails", test_fails);
+    g_test_add_func("/astrompi-nccl/killed", test_killed);
+  }
+  int status = g_test_run();
+  test_forget_fake_nccl(folder);
+  g_assert_cmpint(g_chdir(before), ==, 0);
+  g_rmdir(folder);
+  g_free(setting);
+  gst_deinit();
+  return status;
+}
