@@ -247,7 +247,7 @@ static gboolean agree_on_same(AstroStage *stage, GError **error)
 {
   if (!may_be_same(stage, error))
     return FALSE;
-  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
+  astro_stage_agree_anew(stage);
   return TRUE;
 }
 

@@ -225,7 +225,19 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
       caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
 }
 
-/* Chooses the caps that downstream lists first among those that we can make. */
+/* Chooses the caps that downstream lists first among those that we can make. In mid-stream what was
+ * agreed on stays, if downstream takes it: other caps would end what stages have half made. */
+static GstCaps *choose(AstroSimulator *self, GstCaps *common)
+{
+  GstCaps *agreed = parts(self)->told ? gst_pad_get_current_caps(GST_BASE_SRC_PAD(self)) : NULL;
+  if (!agreed || !gst_caps_is_subset(agreed, common)) {
+    gst_clear_caps(&agreed);
+    return gst_caps_fixate(common);
+  }
+  gst_caps_unref(common);
+  return agreed;
+}
+
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
@@ -236,7 +248,7 @@ static gboolean negotiate(GstBaseSrc *base)
     gst_caps_unref(common);
     return FALSE;
   }
-  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
+  g_autoptr(GstCaps) fixed = choose(ASTRO_SIMULATOR(base), common);
   return gst_base_src_set_caps(base, fixed);
 }
 

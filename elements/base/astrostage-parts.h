@@ -48,6 +48,7 @@ typedef struct {
   AstroStream in, out;
   AstroObservation *observation;
   gint has_settings; /* atomic: settings were set since the last block */
+  gint agrees_anew;  /* atomic: caps that were agreed on before do not count */
   gboolean told;     /* amend was called, and downstream has the result */
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend;
@@ -99,6 +100,9 @@ void astro_stage_tell_latency(AstroStage *stage);
 
 /* ---- caps and events ---- */
 
+/* Has caps that were agreed on stay in mid-stream. Called for an instance, since the class is set
+ * up completely by then. */
+void astro_stage_wrap_fixate_caps(AstroStage *stage);
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out);
 gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
 

@@ -282,6 +282,7 @@ static gboolean start(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_atomic_int_set(&priv->has_settings, FALSE); /* those set before are read at the start */
+  g_atomic_int_set(&priv->agrees_anew, FALSE);
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
@@ -379,6 +380,7 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
 static void constructed(GObject *object)
 {
   astro_stage_wrap_transform_caps(ASTRO_STAGE(object));
+  astro_stage_wrap_fixate_caps(ASTRO_STAGE(object));
   G_OBJECT_CLASS(astro_stage_parent_class)->constructed(object);
 }
 
