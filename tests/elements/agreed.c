@@ -190,7 +190,7 @@ static void link_branch(Link *link)
   g_value_unset(&value);
   g_autoptr(GstPad) into = gst_element_get_static_pad(link->branch, "sink");
   link->pad = gst_element_request_pad_simple(link->tee, "src_%u");
-  gst_bin_add(GST_BIN(link->pipeline), gst_object_ref(link->branch));
+  gst_bin_add(GST_BIN(link->pipeline), link->branch);
   g_assert_true(gst_element_sync_state_with_parent(link->branch));
   g_assert_true(gst_pad_link(link->pad, into) == GST_PAD_LINK_OK);
 }
