@@ -8,6 +8,7 @@
 #include "core/backend/device.h"
 #include "core/memory/box.h"
 #include "core/memory/pool.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astrostage.h"
@@ -64,10 +65,11 @@ typedef struct {
   /* output */
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
   gboolean reads_any;  /* downstream reads blocks where they lie, and reader says where that is */
-  AstroBoxPlace boxes; /* where a stage that only copies has done so (astroboxes.h) */
-  gboolean answered_host; /* upstream was told that this stage reads on the host */
-  GQueue ready;           /* GstBuffer *, oldest first */
-  GstFlowReturn pushed;   /* what downstream returned for the last blocks */
+  AstroBlockLength length; /* that downstream has asked for */
+  AstroBoxPlace boxes;     /* where a stage that only copies has done so (astroboxes.h) */
+  gboolean answered_host;  /* upstream was told that this stage reads on the host */
+  GQueue ready;            /* GstBuffer *, oldest first */
+  GstFlowReturn pushed;    /* what downstream returned for the last blocks */
 
   /* timing */
   AstroSteps steps;    /* steps of the input */

@@ -208,6 +208,8 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->propose_allocation(trans, decide, query);
   astro_reader_add(query, astro_stage_device(priv));
+  if (ASTRO_STAGE_GET_CLASS(trans)->feed == astro_stage_default_feed)
+    astro_stage_add_block_length(ASTRO_STAGE(trans), query, 1, 0);
   return TRUE;
 }
 
@@ -219,6 +221,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
+  priv->length = astro_block_length_find(query);
   priv->reader = astro_reader_find(query);
   priv->reads_any = !priv->reader && astro_reader_takes_any(query);
   if (priv->reads_any && astro_stage_device(priv))
