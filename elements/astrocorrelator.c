@@ -20,8 +20,9 @@
  * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
  * of channels take turns on it, and active-backend says how many channels a group has.
  *
- * Upstream is told where blocks had best end: with an integration, or with a part that divides it
- * and is long enough to be multiplied at full speed. astroskysrc keeps to that.
+ * Where samples are integers, upstream is told where blocks had best end: with an integration, or
+ * with a part that divides it and is long enough to be multiplied at full speed. astroskysrc keeps
+ * to that.
  *
  * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn. Each keeps the
  * sums of its own; when an integration ends one of them, another one each time, adds up what all
@@ -317,6 +318,15 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   return TRUE;
 }
 
+/* Sums of floats depend on blocks, in their rounding: those stay as they are. */
+static gboolean is_exact(AstroFormat format)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
+    if (format == integers[i])
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(trans);
@@ -326,7 +336,7 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
   AstroBlockLength length = { .steps = astro_correlator_part_steps(
                                   &self->config, astro_stage_prefers_device(ASTRO_STAGE(trans))) };
   length.phase = length.steps ? self->length.origin % length.steps : 0;
-  if (decide)
+  if (decide && is_exact(self->config.from))
     astro_block_length_add(query, &length);
   return TRUE;
 }

@@ -143,6 +143,31 @@ static void test_device(void)
   g_assert_cmpmem(seen.sums->data, seen.sums->len, any.sums->data, any.sums->len);
 }
 
+/* Sums of floats depend on blocks. */
+static void test_floats(void)
+{
+  GstHarness *h = gst_harness_new("astrocorrelator");
+  static const struct {
+    const char *format;
+    guint64 steps;
+  } cases[] = {
+    { "CI4", 256 }, { "CI8", 256 }, { "CI16LE", 256 }, { "CF16LE", 0 }, { "CF32LE", 0 }
+  };
+  g_object_set(h->element, "integration", 1024, NULL);
+  gst_util_set_object_arg(G_OBJECT(h->element), "backend", "cpu");
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strdup_printf("application/x-astro-spectra,format=%s,stations=200,"
+                                            "channels=1,layout=time:channel:station",
+                                            cases[i].format);
+    gst_harness_set_src_caps_str(h, text);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    g_autoptr(GstQuery) query = gst_query_new_allocation(caps, TRUE);
+    g_assert_true(gst_pad_peer_query(h->srcpad, query));
+    g_assert_cmpuint(astro_block_length_find(query).steps, ==, cases[i].steps);
+  }
+  gst_harness_teardown(h);
+}
+
 /* Where a user has set the length, or samples or the end depend on it, nothing changes it, nor
  * where another branch has not asked for it. */
 static void test_others(void)
@@ -182,7 +207,8 @@ static void test_latency(void)
 {
   GstElement *pipeline = gst_parse_launch(
       "astroskysrc name=src is-live=true stations=2 bandwidth=1e6 ! astrotranspose ! "
-      "astrochannelizer channels=16 taps=4 ! astrocorrelator integration=20000 ! fakesink",
+      "astrochannelizer channels=16 taps=4 ! application/x-astro-spectra,format=CI8 ! "
+      "astrocorrelator integration=20000 ! fakesink",
       NULL);
   g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "src");
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
@@ -214,6 +240,7 @@ static void add_tests(void)
   g_test_add_func("/blocklengths/chains", test_chains);
   if (test_has_device("/blocklengths/device"))
     g_test_add_func("/blocklengths/device", test_device);
+  g_test_add_func("/blocklengths/floats", test_floats);
   g_test_add_func("/blocklengths/others", test_others);
   g_test_add_func("/blocklengths/delay", test_delay);
   g_test_add_func("/blocklengths/latency", test_latency);
