@@ -409,14 +409,15 @@ static guint64 latency_steps(AstroStage *stage)
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
 {
   const AstroChannelizerConfig *config = &ASTRO_CHANNELIZER(trans)->config;
-  const guint64 step = astro_channelizer_step(config);
   if (!GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)
            ->propose_allocation(trans, decide, query))
     return FALSE;
-  if (decide)
-    astro_stage_add_block_length(ASTRO_STAGE(trans), query, step,
-                                 astro_channelizer_span(config) - step -
-                                     astro_channelizer_lead(config));
+  if (!decide) /* downstream has answered */
+    return TRUE;
+  const guint64 step = astro_channelizer_step(config);
+  astro_stage_add_block_length(ASTRO_STAGE(trans), query, step,
+                               astro_channelizer_span(config) - step -
+                                   astro_channelizer_lead(config));
   return TRUE;
 }
 

@@ -333,11 +333,12 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
   if (!GST_BASE_TRANSFORM_CLASS(astro_correlator_parent_class)
            ->propose_allocation(trans, decide, query))
     return FALSE;
+  if (!decide || !is_exact(self->config.from))
+    return TRUE;
   AstroBlockLength length = { .steps = astro_correlator_part_steps(
                                   &self->config, astro_stage_prefers_device(ASTRO_STAGE(trans))) };
   length.phase = length.steps ? self->length.origin % length.steps : 0;
-  if (decide && is_exact(self->config.from))
-    astro_block_length_add(query, &length);
+  astro_block_length_add(query, &length);
   return TRUE;
 }
 
