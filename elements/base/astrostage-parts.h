@@ -74,6 +74,7 @@ typedef struct {
   /* timing */
   AstroSteps steps;    /* steps of the input */
   gboolean sends_time; /* downstream has a TIME segment */
+  gboolean is_marked;  /* the block in work came with DISCONT */
   gboolean discont;
   gboolean counting; /* out_first and next_out, the steps of the last block out, are valid */
   guint64 out_first, next_out;

@@ -133,11 +133,34 @@ static gboolean tell_first(AstroStage *stage)
   return FALSE;
 }
 
+/* GstBaseTransform marks the next block that goes out after one came in with DISCONT, and that may
+ * be one that was held back from before it. It does not see the mark: the stage, or a pass-through,
+ * has it on its own blocks. */
+static GstBuffer *hide_mark(AstroStage *stage, GstBuffer *in)
+{
+  PRIV(stage)->is_marked = GST_BUFFER_IS_DISCONT(in);
+  if (!PRIV(stage)->is_marked)
+    return in;
+  in = gst_buffer_make_writable(in);
+  GST_BUFFER_FLAG_UNSET(in, GST_BUFFER_FLAG_DISCONT);
+  return in;
+}
+
+static void show_mark(AstroStage *stage, GstBuffer **in)
+{
+  if (!*in || !PRIV(stage)->is_marked)
+    return;
+  *in = gst_buffer_make_writable(*in);
+  GST_BUFFER_FLAG_SET(*in, GST_BUFFER_FLAG_DISCONT);
+  PRIV(stage)->is_marked = FALSE;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
+  show_mark(stage, &trans->queued_buf);
   if (trans->queued_buf && !(astro_stage_take_settings(stage) && tell_first(stage))) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
@@ -188,7 +211,7 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
   astro_stage_count(stage, &(AstroWorkStats){ .buffers_in = 1,
                                               .bytes_in = gst_buffer_get_size(buffer),
                                               .input_wait_ns = idle });
-  GstFlowReturn flow = priv->chain(pad, parent, buffer);
+  GstFlowReturn flow = priv->chain(pad, parent, hide_mark(stage, buffer));
   priv->chain_left = astro_stage_now();
   priv->passed.output_wait_ns =
       (guint64)(priv->chain_left - entered) - (priv->stats.busy_ns - busy);
