@@ -266,6 +266,52 @@ static void test_branches(gconstpointer backend)
   }
 }
 
+/* ---- caps that have to change ---- */
+
+/* Where downstream no longer takes what was agreed on, a stage may lose what it holds. A block that
+ * does not follow the one before is DISCONT then. */
+static void test_changed(void)
+{
+  static const struct {
+    const char *stage, *from, *to;
+    guint jumps;
+  } cases[] = {
+    { "astrochannelizer channels=16 taps=4 gain=4 backend=cpu",
+      "application/x-astro-spectra,format=CI16LE", "application/x-astro-spectra,format=CI8", 1 },
+    { "astrodelay backend=cpu", "application/x-astro-voltages,format=CF32LE",
+      "application/x-astro-voltages,format=CI8", 0 },
+    { "astroconvert backend=cpu", "application/x-astro-voltages,format=CF32LE",
+      "application/x-astro-voltages,format=CI16LE", 0 },
+  };
+  g_autoptr(GPtrArray) items = test_record(MISFIT_VOLTAGES_8);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new_parse(cases[i].stage);
+    guint64 next = GST_BUFFER_OFFSET_NONE;
+    guint number = 0, jumps = 0;
+    GstBuffer *buffer;
+    gst_harness_set_sink_caps_str(h, cases[i].from);
+    for (guint k = 0; k < items->len; k++) {
+      gpointer item = gst_mini_object_ref(items->pdata[k]);
+      if (GST_IS_BUFFER(item) && number++ == 3)
+        gst_harness_set_sink_caps_str(h, cases[i].to);
+      if (GST_IS_BUFFER(item))
+        g_assert_cmpint(gst_harness_push(h, item), ==, GST_FLOW_OK);
+      else
+        gst_harness_push_event(h, item);
+    }
+    while ((buffer = gst_harness_try_pull(h))) {
+      const gboolean is_first = next == GST_BUFFER_OFFSET_NONE;
+      const gboolean follows = !is_first && GST_BUFFER_OFFSET(buffer) == next;
+      g_assert_cmpint(!GST_BUFFER_IS_DISCONT(buffer), ==, follows);
+      jumps += !follows && !is_first;
+      next = GST_BUFFER_OFFSET_END(buffer);
+      gst_buffer_unref(buffer);
+    }
+    g_assert_cmpuint(jumps, ==, cases[i].jumps);
+    gst_harness_teardown(h);
+  }
+}
+
 /* ---- sources ---- */
 
 /* A capsfilter asks for caps again when it is given others, which list another format first. */
@@ -325,6 +371,7 @@ static void add_tests(void)
   g_test_add_data_func("/agreed/branches/cpu", "cpu", test_branches);
   if (test_has_device("/agreed/branches/device"))
     g_test_add_data_func("/agreed/branches/device", "cuda", test_branches);
+  g_test_add_func("/agreed/changed", test_changed);
   g_test_add_func("/agreed/source", test_source);
 }
 

@@ -107,9 +107,9 @@ static Seen run(const char *settings, const Chain *chain, const char *backend, c
 }
 
 static const Chain chains[] = {
-  { "16", "4", "1000", "CI8", 500 }, { "16", "4", "300", "CI8", 300 },
-  { "15", "3", "1024", "CI8", 256 }, { "16", "5", "512", "I8", 256 },
-  { "64", "8", "40", "CI16LE", 40 }, { "16", "2", "4099", "CI8", 4099 }, /* a prime number */
+  { "16", "4", "1000", "CI8", 500 },  { "15", "3", "1024", "CI8", 256 },
+  { "16", "5", "512", "I8", 256 },    { "64", "8", "40", "CI16LE", 40 },
+  { "16", "2", "4099", "CI8", 4099 }, /* a prime number */
 };
 
 static void clear(Seen *seen)
