@@ -42,6 +42,7 @@
 #include "core/channelizer/channelizer.h"
 #include "core/channelizer/gains.h"
 #include "core/kit/enum.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astrofields.h"
 
 struct _AstroChannelizer {
@@ -404,6 +405,22 @@ static guint64 latency_steps(AstroStage *stage)
   return astro_channelizer_span(&self->config) - astro_channelizer_lead(&self->config) - 1;
 }
 
+/* Blocks of spectra begin and end where those of voltages let the filter. */
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  const AstroChannelizerConfig *config = &ASTRO_CHANNELIZER(trans)->config;
+  if (!GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)
+           ->propose_allocation(trans, decide, query))
+    return FALSE;
+  if (!decide) /* downstream has answered */
+    return TRUE;
+  const guint64 step = astro_channelizer_step(config);
+  astro_stage_add_block_length(ASTRO_STAGE(trans), query, step,
+                               astro_channelizer_span(config) - step -
+                                   astro_channelizer_lead(config));
+  return TRUE;
+}
+
 /* A property's setter cannot fail, so the start reports bad values, before there are caps. */
 static gboolean start(AstroStage *stage)
 {
@@ -496,6 +513,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_exact;
+  trans->propose_allocation = propose_allocation;
   stage->start = start;
   trans->stop = stop;
   stage->stage = "channelizer";

@@ -20,6 +20,10 @@
  * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
  * of channels take turns on it, and active-backend says how many channels a group has.
  *
+ * Where samples are integers, upstream is told where blocks had best end: with an integration, or
+ * with a part that divides it and is long enough to be multiplied at full speed. astroskysrc keeps
+ * to that.
+ *
  * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn. Each keeps the
  * sums of its own; when an integration ends one of them, another one each time, adds up what all
  * have made. Sums are the same as those of one device bit for bit; means differ by rounding, at
@@ -45,6 +49,7 @@
 #include "core/correlator/correlator.h"
 #include "core/kit/enum.h"
 #include "elements/astrocorrelator-parts.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolength.h"
 
@@ -311,6 +316,30 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->config = *config;
   astro_correlator_parts_clear(&self->parts);
   astro_length_tell(stage, &self->length, integration);
+  return TRUE;
+}
+
+/* Sums of floats depend on blocks, in their rounding: those stay as they are. */
+static gboolean is_exact(AstroFormat format)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
+    if (format == integers[i])
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(trans);
+  if (!GST_BASE_TRANSFORM_CLASS(astro_correlator_parent_class)
+           ->propose_allocation(trans, decide, query))
+    return FALSE;
+  if (!decide || !is_exact(self->config.from))
+    return TRUE;
+  AstroBlockLength length = { .steps = astro_correlator_part_steps(
+                                  &self->config, astro_stage_prefers_device(ASTRO_STAGE(trans))) };
+  length.phase = length.steps ? self->length.origin % length.steps : 0;
+  astro_block_length_add(query, &length);
   return TRUE;
 }
 
@@ -629,6 +658,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   object->finalize = finalize;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->propose_allocation = propose_allocation;
   trans->sink_event = sink_event;
   trans->stop = stop;
   stage->stage = "correlator";

@@ -50,6 +50,7 @@
 #include "core/fits/gains/gains.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
 
@@ -247,7 +248,7 @@ static gboolean agree_on_same(AstroStage *stage, GError **error)
 {
   if (!may_be_same(stage, error))
     return FALSE;
-  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
+  astro_stage_agree_anew(stage);
   return TRUE;
 }
 
@@ -385,6 +386,20 @@ static gboolean feed_voltages(AstroDelay *self, GstBuffer *in, guint64 first, gu
   return advance(self, in, &arguments, end, error);
 }
 
+/* Whole tiles go out, so that ends may be off by less than one. */
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+  const AstroDelayModel *model = ASTRO_DELAY(trans)->model;
+  if (!GST_BASE_TRANSFORM_CLASS(astro_delay_parent_class)->propose_allocation(trans, decide, query))
+    return FALSE;
+  if (decide)
+    astro_stage_add_block_length(
+        stage, query, 1,
+        model && is_voltages(stage) ? astro_delay_margin(model, astro_stage_in(stage)) : 0);
+  return TRUE;
+}
+
 /* On spectra only the phases of channels are rotated; the samples behind them are not shifted. */
 #define LOSS_TO_TELL 0.02
 
@@ -501,6 +516,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   object->finalize = finalize;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
+  trans->propose_allocation = propose_allocation;
   trans->stop = stop;
   stage->stage = "delay";
   stage->backends = astro_delay_backends;

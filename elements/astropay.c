@@ -338,6 +338,8 @@ static gboolean set_caps(AstroPay *self, GstCaps *caps)
 {
   g_autoptr(GError) error = NULL;
   const AstroStream before = self->stream;
+  if (self->has_stream && astro_caps_are_known(self->sink, caps))
+    return TRUE;
   if (drain(self) == GST_FLOW_ERROR)
     return FALSE;
   forget(self);

@@ -419,15 +419,16 @@ static gboolean keep_event(AstroRing *self, GstEvent *event)
 
 static gboolean take_sticky(AstroRing *self, GstEvent *event)
 {
-  gboolean good = TRUE;
+  gboolean good = TRUE, is_known = FALSE;
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     GstCaps *caps;
     gst_event_parse_caps(event, &caps);
-    good = take_caps(self, caps);
+    is_known = self->has_stream && astro_caps_are_known(self->sink, caps);
+    good = is_known || take_caps(self, caps);
   } else if (astro_event_is_observation(event) && !astro_event_is_known(self->sink, event)) {
     good = take_observation(self, event);
   }
-  if (good)
+  if (good && !is_known)
     note_sticky(self, event);
   gst_event_unref(event);
   return good;

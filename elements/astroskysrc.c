@@ -129,7 +129,8 @@ static const AstroField fields[] = {
              "frequency random with count= draws as many from the seed",
              NULL),
   ASTRO_UINT(Settings, block_steps, "block-steps", "Block steps",
-             "Time steps in a buffer (0: about 4 MiB)", 0, 1u << 30, 0),
+             "Time steps in a buffer (0: about 4 MiB, or as many as downstream asks for)", 0,
+             1u << 30, 0),
   ASTRO_UINT(Settings, threads, "threads", "Threads",
              "Most CPU threads (0: as many as the machine has)", 0, 65536, 0),
   { ASTRO_FIELD_SAYS(DOUBLE, "active-scale", "Active scale",
@@ -218,6 +219,13 @@ static guint64 block_steps(AstroSimulator *simulator)
   const guint asked = ASTRO_SKY_SRC(simulator)->now.block_steps;
   const gsize step = astro_stream_step_bytes(&astro_simulator_simulation(simulator)->stream);
   return asked ? asked : BLOCK_GRAIN * MAX(BLOCK_BYTES / step / BLOCK_GRAIN, 1);
+}
+
+/* Repeated blocks repeat with their length. */
+static gboolean may_choose_block(AstroSimulator *simulator)
+{
+  const Settings *set = &ASTRO_SKY_SRC(simulator)->now;
+  return set->block_steps == 0 && set->repeat == 0;
 }
 
 /* How much of the sky is needed: repeated blocks keep the sky of their first time. */
@@ -438,6 +446,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   simulator->add_sources = add_sources;
   simulator->describe = describe;
   simulator->block_steps = block_steps;
+  simulator->may_choose_block = may_choose_block;
   simulator->sky_steps = sky_steps;
   simulator->agree = agree;
   simulator->forget = forget;

@@ -174,8 +174,7 @@ static void layout_changed(GObject *object)
   AstroTranspose *self = ASTRO_TRANSPOSE(object);
   if (!astro_field_given(self->layout))
     g_clear_pointer(&self->layout, g_free);
-  gst_base_transform_reconfigure_src(
-      GST_BASE_TRANSFORM(self)); /* under the lock, for agreed_before */
+  astro_stage_agree_anew(ASTRO_STAGE(self)); /* under the lock, for agreed_before */
 }
 
 static const AstroField fields[] = {

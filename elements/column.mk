@@ -5,7 +5,7 @@ element_sources += elements/plugin.c elements/astrosave.c elements/astrosave.h
 example_files += examples/find-elements.sh
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/astroshares tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/late tests/elements/playing tests/elements/lengths tests/elements/logs tests/elements/counts tests/elements/outside-stage tests/elements/device \
-  tests/elements/astrosave tests/elements/misfits tests/elements/stress tests/elements/streams \
+  tests/elements/astrosave tests/elements/agreed tests/elements/blocklengths tests/elements/misfits tests/elements/stress tests/elements/streams \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted tests/elements/given-up
 
 # libtool only makes a shared module if there is an rpath; this one is never installed.

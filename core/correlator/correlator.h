@@ -90,6 +90,11 @@ typedef struct {
 guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle);
 gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config);
 
+/* How many steps a part of an integration has best, in blocks that end where it does: as few as are
+ * multiplied at full speed, or more that divide the integration. 0: it is not known how long that
+ * is. */
+guint64 astro_correlator_part_steps(const AstroCorrelatorConfig *config, gboolean on_device);
+
 /* submit takes an input block of spectra (or n_in 0, to add nothing), for a dump an output block of
  * visibilities, and an AstroCorrelatorArguments *; or, with parts, two blocks of visibilities. A
  * sum that does not fit CI32LE is an error; then nothing is written, and the integration is

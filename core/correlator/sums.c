@@ -5,6 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The CPU packs so many at once; a device reads them in place once they are worth reading and
+ * writing all sums, 8 N^2 bytes a channel for N inputs, where gathering takes 4 N bytes a step. */
+guint64 astro_correlator_part_steps(const AstroCorrelatorConfig *config, gboolean on_device)
+{
+  const guint64 inputs = (guint64)config->stations * config->pols, all = config->integration;
+  const guint64 least = on_device ? MAX(2 * inputs, 256) : 256;
+  for (guint64 parts = all / least; parts > 1; parts--)
+    if (all % parts == 0)
+      return all / parts;
+  return all;
+}
+
 guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle)
 {
   guint64 n = stations;

@@ -121,6 +121,12 @@ gboolean astro_event_is_known(GstPad *sink, GstEvent *event)
   return same;
 }
 
+gboolean astro_caps_are_known(GstPad *sink, const GstCaps *caps)
+{
+  g_autoptr(GstCaps) known = gst_pad_get_current_caps(sink);
+  return known && gst_caps_is_equal(known, caps);
+}
+
 gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment)
 {
   g_autoptr(GstEvent) known = gst_pad_get_sticky_event(sink, GST_EVENT_SEGMENT, 0);

@@ -43,6 +43,8 @@ gboolean astro_incoming_check_counts(const AstroStream *stream, GstBuffer *block
 gboolean astro_pad_offers_its_caps(GstPad *sink, GstQuery *query);
 /* Whether a sticky event repeats the one before: sticky events are sent again when links change. */
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
+/* The same for caps, which may come as another event with the same fields. */
+gboolean astro_caps_are_known(GstPad *sink, const GstCaps *caps);
 /* The same for a segment, which cannot be compared as a structure. */
 gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment);
 

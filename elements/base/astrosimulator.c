@@ -5,6 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/stream/uvw.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astroliveclock.h"
 #include "elements/base/astrolog.h"
@@ -15,11 +16,15 @@
 
 #include <math.h>
 
+/* Blocks are longer than they would be without it only up to this. */
+#define MOST_BLOCK_BYTES ((guint64)64 << 20)
+
 typedef struct {
   AstroScene scene; /* the properties */
   AstroSimulation now;
-  guint64 end;   /* the last step plus 1, by the scene's duration; G_MAXUINT64: endless */
-  gboolean told; /* the observation was sent */
+  guint64 end;             /* the last step plus 1, by the scene's duration; G_MAXUINT64: endless */
+  AstroBlockLength length; /* that downstream has asked for */
+  gboolean told;           /* the observation was sent */
   double told_scale;
   GstCaps *caps; /* all caps that can be made; under the element's lock: any thread asks */
   GstBufferPool *pool;
@@ -225,7 +230,19 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
       caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
 }
 
-/* Chooses the caps that downstream lists first among those that we can make. */
+/* Chooses the caps that downstream lists first among those that we can make. In mid-stream what was
+ * agreed on stays, if downstream takes it: other caps would end what stages have half made. */
+static GstCaps *choose(AstroSimulator *self, GstCaps *common)
+{
+  GstCaps *agreed = parts(self)->told ? gst_pad_get_current_caps(GST_BASE_SRC_PAD(self)) : NULL;
+  if (!agreed || !gst_caps_is_subset(agreed, common)) {
+    gst_clear_caps(&agreed);
+    return gst_caps_fixate(common);
+  }
+  gst_caps_unref(common);
+  return agreed;
+}
+
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
@@ -236,7 +253,7 @@ static gboolean negotiate(GstBaseSrc *base)
     gst_caps_unref(common);
     return FALSE;
   }
-  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
+  g_autoptr(GstCaps) fixed = choose(ASTRO_SIMULATOR(base), common);
   return gst_base_src_set_caps(base, fixed);
 }
 
@@ -273,13 +290,40 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   return FALSE;
 }
 
-/* Notes who reads the blocks. */
+/* Blocks as long as downstream would have them, and as many of these as have room in a block of the
+ * usual size. */
+static void take_length(AstroSimulator *self, GstQuery *query)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  const guint64 before = block_steps(self);
+  const AstroBlockLength wanted = astro_block_length_find(query);
+  gint buffers;
+
+  g_object_get(self, "num-buffers", &buffers, NULL);
+  if (!klass->may_choose_block || buffers >= 0 || !klass->may_choose_block(self))
+    return;
+  const guint64 usual = klass->block_steps(self);
+  const guint64 most = MOST_BLOCK_BYTES / astro_stream_step_bytes(&own->now.stream);
+  own->length = wanted.steps <= MAX(usual, most) ? wanted : (AstroBlockLength){ 0 };
+  const guint64 one = MAX(own->length.steps, 1);
+  set_block(self, MAX(usual / one, 1) * one);
+  if (block_steps(self) == before)
+    return;
+  ASTRO_DEBUG(self, "blocks of %" G_GUINT64_FORMAT " steps, as downstream would have them",
+              block_steps(self));
+  if (gst_base_src_is_live(GST_BASE_SRC(self)))
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+/* Notes who reads the blocks, and how long they had best be. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSimulatorPrivate *own = parts(base);
   astro_buffer_pool_clear(&own->pool);
   g_clear_pointer(&own->now.reader, astro_device_unref);
   own->now.reader = astro_reader_find(query);
+  take_length(ASTRO_SIMULATOR(base), query);
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   while (gst_query_get_n_allocation_params(query) > 0)
@@ -377,7 +421,8 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
   AstroSimulator *self = ASTRO_SIMULATOR(push);
   AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
   const AstroSimulation *now = &parts(self)->now;
-  const guint64 steps = MIN(now->block, parts(self)->end - MIN(now->next, parts(self)->end));
+  const guint64 next = astro_block_length_end(&parts(self)->length, now->next, now->block);
+  const guint64 steps = MIN(next, parts(self)->end) - MIN(now->next, parts(self)->end);
 
   if (steps == 0)
     return GST_FLOW_EOS;

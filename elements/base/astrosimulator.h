@@ -37,6 +37,9 @@ struct _AstroSimulatorClass {
   void (*describe)(AstroSimulator *self, GstCaps *caps);
   /* Steps of a buffer of the agreed stream. NULL: one step, which is known from the start. */
   guint64 (*block_steps)(AstroSimulator *self);
+  /* Whether blocks may be longer or shorter than that, because no user has set their length and no
+   * sample depends on it. NULL: they may not. */
+  gboolean (*may_choose_block)(AstroSimulator *self);
   /* Steps for which the sky is computed, if the stream has that many (G_MAXUINT64: not known yet).
    * NULL: all of them. */
   guint64 (*sky_steps)(AstroSimulator *self, guint64 steps);

@@ -1,6 +1,6 @@
 /* Ways of stages to fixate and transform caps. */
 #include "config.h"
-#include "elements/base/astrostage.h"
+#include "elements/base/astrostage-parts.h"
 
 /* The answer to a query with a filter is in the filter's order, so the peer is asked again without
  * one: what it lists first is what it prefers. */
@@ -54,17 +54,68 @@ GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direc
   return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
 }
 
+/* The current caps of the output, if those of the input are unchanged and downstream still takes
+ * them; else NULL. */
+static GstCaps *find_agreed(GstBaseTransform *trans, const GstCaps *in)
+{
+  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD(trans);
+  g_autoptr(GstCaps) had = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  g_autoptr(GstCaps) agreed = gst_pad_get_current_caps(src);
+
+  return had && agreed && gst_caps_is_equal(had, in) && gst_pad_peer_query_accept_caps(src, agreed)
+             ? g_steal_pointer(&agreed)
+             : NULL;
+}
+
 GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection direction,
                                    GstCaps *caps, GstCaps *othercaps)
 {
-  g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
-  g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
-
-  if (direction != GST_PAD_SINK || !in || !out || !gst_caps_is_equal(in, caps) ||
-      !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), out))
+  GstCaps *agreed = direction == GST_PAD_SINK ? find_agreed(trans, caps) : NULL;
+  if (!agreed)
     return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
   gst_caps_unref(othercaps);
-  return g_steal_pointer(&out);
+  return agreed;
+}
+
+/* Whether stages here or downstream may hold something of the stream. */
+static gboolean goes_on(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gboolean begins = g_atomic_int_compare_and_exchange(&priv->agrees_anew, TRUE, FALSE);
+  return !begins && priv->agreed && priv->steps.is_started;
+}
+
+/* The caps that are possible now may no longer have those that were agreed on: properties and the
+ * observation change them. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  g_autoptr(GstCaps) agreed =
+      direction == GST_PAD_SINK && goes_on(ASTRO_STAGE(trans)) ? find_agreed(trans, caps) : NULL;
+  if (!agreed || !gst_caps_is_subset(agreed, othercaps))
+    return ASTRO_STAGE_GET_CLASS(trans)->own_fixate_caps(trans, direction, caps, othercaps);
+  gst_caps_unref(othercaps);
+  return g_steal_pointer(&agreed);
+}
+
+void astro_stage_wrap_fixate_caps(AstroStage *stage)
+{
+  static GMutex lock;
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+
+  g_mutex_lock(&lock);
+  if (trans->fixate_caps != fixate_caps) {
+    klass->own_fixate_caps = trans->fixate_caps;
+    trans->fixate_caps = fixate_caps;
+  }
+  g_mutex_unlock(&lock);
+}
+
+void astro_stage_agree_anew(AstroStage *stage)
+{
+  g_atomic_int_set(&astro_stage_parts(stage)->agrees_anew, TRUE);
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
 }
 
 gboolean astro_stage_refuse_late(GError **error)

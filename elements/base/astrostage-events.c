@@ -31,13 +31,21 @@ static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
          (!gst_pad_is_linked(GST_BASE_TRANSFORM_SRC_PAD(trans)) && gst_caps_is_equal(in, out));
 }
 
+/* Whether steps of the output go on to be counted as they were, so that those that new caps cost
+ * are a jump. */
+static gboolean goes_on(const AstroStagePrivate *priv, const AstroStream *before)
+{
+  return priv->counting && !priv->steps.is_anew && before->rate_n > 0 &&
+         before->rate_n == priv->out.rate_n && before->rate_d == priv->out.rate_d;
+}
+
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
-  const AstroStream before = priv->in;
+  const AstroStream before = priv->in, before_out = priv->out;
   gboolean pass_through = is_unlinked(trans, in, out);
 
   priv->refused = TRUE;
@@ -46,9 +54,10 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
   astro_stage_set_agreed(stage, FALSE);
-  priv->counting = priv->told = FALSE;
+  priv->told = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
+  priv->counting = goes_on(priv, &before_out);
   astro_steps_follow_rate(&priv->steps, &before, &priv->in);
   memset(priv->config, 0, sizeof priv->config);
   if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {

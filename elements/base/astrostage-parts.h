@@ -8,6 +8,7 @@
 #include "core/backend/device.h"
 #include "core/memory/box.h"
 #include "core/memory/pool.h"
+#include "elements/base/astroblocklength.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astrostage.h"
@@ -48,6 +49,7 @@ typedef struct {
   AstroStream in, out;
   AstroObservation *observation;
   gint has_settings; /* atomic: settings were set since the last block */
+  gint agrees_anew;  /* atomic: caps that were agreed on before do not count */
   gboolean told;     /* amend was called, and downstream has the result */
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend;
@@ -63,14 +65,16 @@ typedef struct {
   /* output */
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
   gboolean reads_any;  /* downstream reads blocks where they lie, and reader says where that is */
-  AstroBoxPlace boxes; /* where a stage that only copies has done so (astroboxes.h) */
-  gboolean answered_host; /* upstream was told that this stage reads on the host */
-  GQueue ready;           /* GstBuffer *, oldest first */
-  GstFlowReturn pushed;   /* what downstream returned for the last blocks */
+  AstroBlockLength length; /* that downstream has asked for */
+  AstroBoxPlace boxes;     /* where a stage that only copies has done so (astroboxes.h) */
+  gboolean answered_host;  /* upstream was told that this stage reads on the host */
+  GQueue ready;            /* GstBuffer *, oldest first */
+  GstFlowReturn pushed;    /* what downstream returned for the last blocks */
 
   /* timing */
   AstroSteps steps;    /* steps of the input */
   gboolean sends_time; /* downstream has a TIME segment */
+  gboolean is_marked;  /* the block in work came with DISCONT */
   gboolean discont;
   gboolean counting; /* out_first and next_out, the steps of the last block out, are valid */
   guint64 out_first, next_out;
@@ -99,6 +103,9 @@ void astro_stage_tell_latency(AstroStage *stage);
 
 /* ---- caps and events ---- */
 
+/* Has caps that were agreed on stay in mid-stream. Called for an instance, since the class is set
+ * up completely by then. */
+void astro_stage_wrap_fixate_caps(AstroStage *stage);
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out);
 gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
 

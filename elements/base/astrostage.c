@@ -133,11 +133,34 @@ static gboolean tell_first(AstroStage *stage)
   return FALSE;
 }
 
+/* GstBaseTransform marks the next block that goes out after one came in with DISCONT, and that may
+ * be one that was held back from before it. It does not see the mark: the stage, or a pass-through,
+ * has it on its own blocks. */
+static GstBuffer *hide_mark(AstroStage *stage, GstBuffer *in)
+{
+  PRIV(stage)->is_marked = GST_BUFFER_IS_DISCONT(in);
+  if (!PRIV(stage)->is_marked)
+    return in;
+  in = gst_buffer_make_writable(in);
+  GST_BUFFER_FLAG_UNSET(in, GST_BUFFER_FLAG_DISCONT);
+  return in;
+}
+
+static void show_mark(AstroStage *stage, GstBuffer **in)
+{
+  if (!*in || !PRIV(stage)->is_marked)
+    return;
+  *in = gst_buffer_make_writable(*in);
+  GST_BUFFER_FLAG_SET(*in, GST_BUFFER_FLAG_DISCONT);
+  PRIV(stage)->is_marked = FALSE;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
+  show_mark(stage, &trans->queued_buf);
   if (trans->queued_buf && !(astro_stage_take_settings(stage) && tell_first(stage))) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
@@ -188,7 +211,7 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
   astro_stage_count(stage, &(AstroWorkStats){ .buffers_in = 1,
                                               .bytes_in = gst_buffer_get_size(buffer),
                                               .input_wait_ns = idle });
-  GstFlowReturn flow = priv->chain(pad, parent, buffer);
+  GstFlowReturn flow = priv->chain(pad, parent, hide_mark(stage, buffer));
   priv->chain_left = astro_stage_now();
   priv->passed.output_wait_ns =
       (guint64)(priv->chain_left - entered) - (priv->stats.busy_ns - busy);
@@ -208,6 +231,8 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->propose_allocation(trans, decide, query);
   astro_reader_add(query, astro_stage_device(priv));
+  if (ASTRO_STAGE_GET_CLASS(trans)->feed == astro_stage_default_feed)
+    astro_stage_add_block_length(ASTRO_STAGE(trans), query, 1, 0);
   return TRUE;
 }
 
@@ -219,6 +244,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
+  priv->length = astro_block_length_find(query);
   priv->reader = astro_reader_find(query);
   priv->reads_any = !priv->reader && astro_reader_takes_any(query);
   if (priv->reads_any && astro_stage_device(priv))
@@ -282,6 +308,7 @@ static gboolean start(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_atomic_int_set(&priv->has_settings, FALSE); /* those set before are read at the start */
+  g_atomic_int_set(&priv->agrees_anew, FALSE);
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
@@ -379,6 +406,7 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
 static void constructed(GObject *object)
 {
   astro_stage_wrap_transform_caps(ASTRO_STAGE(object));
+  astro_stage_wrap_fixate_caps(ASTRO_STAGE(object));
   G_OBJECT_CLASS(astro_stage_parent_class)->constructed(object);
 }
 

@@ -98,8 +98,12 @@ struct _AstroStageClass {
    * is. */
   void (*rescue)(AstroStage *stage);
 
+  /* Used by AstroStage: fixate_caps as the class has set it. */
+  GstCaps *(*own_fixate_caps)(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                              GstCaps *othercaps);
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[2];
+  gpointer reserved[1];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);
@@ -216,9 +220,12 @@ gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out);
 
 /* Four fixate_caps, which all take ownership of othercaps. preferred: what the peer on that side
  * lists first. same: the caps of the other side, if possible; else preferred. exact: CF32LE, if
- * downstream takes it; else preferred. agreed, for a stage that holds something half made while an
- * element is linked in mid-stream: the current caps of the output, if those of the input are
- * unchanged and downstream still takes them; else preferred. */
+ * downstream takes it; else preferred. agreed: the current caps of the output, if those of the
+ * input are unchanged and downstream still takes them; else preferred.
+ *
+ * After the first block all stages keep what was agreed on, as agreed does, and ask their
+ * fixate_caps only if that is not possible: when an element is linked in mid-stream, or asks for
+ * caps again, other caps would end what stages have half made. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
                                       GstCaps *caps, GstCaps *othercaps);
 GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
@@ -227,6 +234,8 @@ GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direc
                                   GstCaps *othercaps);
 GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection direction,
                                    GstCaps *caps, GstCaps *othercaps);
+/* Has caps agreed on before the next block as if the stream began there. */
+void astro_stage_agree_anew(AstroStage *stage);
 
 /* Every kind of array of samples, for astro_stage_class_add_pads. */
 extern const AstroQuantity astro_stage_any[];

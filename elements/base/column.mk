@@ -12,7 +12,7 @@ library_sources += elements/base/astrostage.c elements/base/astrostage.h element
   elements/base/astrodeadline.h elements/base/astrofields.c elements/base/astrofields.h elements/base/astrowork.c elements/base/astrowork.h elements/base/astrolog.c elements/base/astrolog.h elements/base/astroreader.c \
   elements/base/astroreader.h elements/base/astronumberorauto.c elements/base/astronumberorauto.h \
   elements/base/astrofilesrc.c elements/base/astrofilesrc.h elements/base/astroplan.c elements/base/astroplan.h \
-  elements/base/astromemory.c elements/base/astromemory.h elements/base/astroboxes.c elements/base/astroboxes.h elements/base/astroshares.c elements/base/astroshares.h
+  elements/base/astromemory.c elements/base/astromemory.h elements/base/astroblocklength.c elements/base/astroblocklength.h elements/base/astroboxes.c elements/base/astroboxes.h elements/base/astroshares.c elements/base/astroshares.h
 element_tests += tests/elements/boxes
 element_sources += elements/base/astroimagefile.c elements/base/astroimagefile.h \
   elements/base/astroscene.c elements/base/astroscene.h elements/base/astrosimulator.c \

@@ -55,6 +55,55 @@ static void test_mixed(void)
   compare(CHAIN("cpu", "cuda"), CHAIN("cpu", "cpu"));
 }
 
+enum { JUMPS_AT = 3, IS_MARKED_AT = 6, BLOCKS = 9, STEPS = 20 };
+
+/* The first steps of blocks that are DISCONT, where one block is missing and a later one is marked
+ * by itself. */
+static char *find_disconts(const char *line)
+{
+  g_autofree char *whole = g_strconcat(line, " ! identity", NULL);
+  GstHarness *h = gst_harness_new_parse(whole);
+  GString *found = g_string_new(NULL);
+  GstBuffer *buffer;
+  guint blocks = 0;
+
+  gst_harness_set_src_caps_str(h, CAPS("CI8", "time:station:pol:channel"));
+  for (guint i = 0; i < BLOCKS; i++) {
+    buffer = test_buffer(STEPS * STEP, i);
+    GST_BUFFER_OFFSET(buffer) = (i + (i >= JUMPS_AT)) * STEPS;
+    GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET(buffer) + STEPS;
+    if (i == JUMPS_AT || i == IS_MARKED_AT)
+      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  for (; (buffer = gst_harness_try_pull(h)); blocks++) {
+    if (GST_BUFFER_IS_DISCONT(buffer))
+      g_string_append_printf(found, "%" G_GUINT64_FORMAT " ", GST_BUFFER_OFFSET(buffer));
+    gst_buffer_unref(buffer);
+  }
+  g_assert_cmpuint(blocks, ==, BLOCKS);
+  gst_harness_teardown(h);
+  return g_string_free(found, FALSE);
+}
+
+/* A stage on a device holds blocks back: the mark goes with the block that came with it. */
+static void test_discont(void)
+{
+  static const char *const lines[] = {
+    "astrotranspose backend=cuda ! " CAPS("CI8", "channel:time:station:pol"),
+    CHAIN("cuda", "cpu"),
+    CHAIN("cpu", "cuda"),
+    CHAIN("cuda", "cuda"),
+    CHAIN("cpu", "cpu"),
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_autofree char *found = find_disconts(lines[i]);
+    g_test_message("%s", lines[i]);
+    g_assert_cmpstr(found, ==, "80 140 ");
+  }
+}
+
 static guint64 host_copies(void)
 {
   AstroMemoryCounters counters;
@@ -293,6 +342,7 @@ static void add_tests(void)
   g_test_add_func("/device/one", test_one);
   g_test_add_func("/device/chain", test_chain);
   g_test_add_func("/device/mixed", test_mixed);
+  g_test_add_func("/device/discont", test_discont);
   g_test_add_func("/device/odd-addresses", test_odd_addresses);
   g_test_add_func("/device/no-host-between", test_no_host_between);
   g_test_add_func("/device/foreign-source", test_foreign_source);

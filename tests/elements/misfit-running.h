@@ -273,7 +273,12 @@ static inline void wait_for_queue(GstHarness *h)
     gst_pad_peer_query(h->srcpad, query);
 }
 
-static inline TestMisfitResult test_misfit_run(const TestMisfitStage *stage, GPtrArray *items)
+/* disturb, or NULL, is called before each buffer, with its number. */
+typedef void (*TestMisfitDisturb)(GstHarness *h, guint number);
+
+static inline TestMisfitResult test_misfit_run_disturbed(const TestMisfitStage *stage,
+                                                         GPtrArray *items,
+                                                         TestMisfitDisturb disturb)
 {
   g_autofree char *file =
       stage->location ? g_build_filename(g_get_tmp_dir(), stage->location, NULL) : NULL;
@@ -281,6 +286,7 @@ static inline TestMisfitResult test_misfit_run(const TestMisfitStage *stage, GPt
   GString *told = g_string_new(NULL);
   GstBus *bus = gst_bus_new();
   GstHarness *h = new_harness(stage, file);
+  guint number = 0;
 
   test_misfit_result_init(&result);
   gst_element_set_bus(h->element, bus);
@@ -288,6 +294,8 @@ static inline TestMisfitResult test_misfit_run(const TestMisfitStage *stage, GPt
     gpointer item = gst_mini_object_ref(items->pdata[i]);
     if (!GST_IS_BUFFER(item) && GST_EVENT_TYPE(item) == GST_EVENT_FLUSH_START)
       wait_for_queue(h);
+    if (GST_IS_BUFFER(item) && disturb)
+      disturb(h, number++);
     if (GST_IS_BUFFER(item))
       gst_harness_push(h, item);
     else
@@ -305,4 +313,9 @@ static inline TestMisfitResult test_misfit_run(const TestMisfitStage *stage, GPt
   gst_harness_teardown(h);
   result.told = g_string_free(told, FALSE);
   return result;
+}
+
+static inline TestMisfitResult test_misfit_run(const TestMisfitStage *stage, GPtrArray *items)
+{
+  return test_misfit_run_disturbed(stage, items, NULL);
 }
