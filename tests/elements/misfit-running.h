@@ -276,9 +276,8 @@ static inline void wait_for_queue(GstHarness *h)
 /* disturb, or NULL, is called before each buffer, with its number. */
 typedef void (*TestMisfitDisturb)(GstHarness *h, guint number);
 
-static inline TestMisfitResult test_misfit_run_disturbed(const TestMisfitStage *stage,
-                                                         GPtrArray *items,
-                                                         TestMisfitDisturb disturb)
+static inline TestMisfitResult
+test_misfit_run_disturbed(const TestMisfitStage *stage, GPtrArray *items, TestMisfitDisturb disturb)
 {
   g_autofree char *file =
       stage->location ? g_build_filename(g_get_tmp_dir(), stage->location, NULL) : NULL;
