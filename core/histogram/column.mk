@@ -34,7 +34,7 @@ gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/
 gpu/histogram/near.o: NVCCFLAGS += -fmad=false
 gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h gpu/histogram/near.h \
   gpu/histogram/fields.h
-gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
+gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-near-gpu tests/bench/histogram-size-gpu
 opencl_sources += opencl/histogram/histogram.c opencl/histogram/counter.h opencl/histogram/walk.c opencl/histogram/whole.c \
   opencl/histogram/near.c
 opencl_programs += core/histogram/carried.cl opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl
