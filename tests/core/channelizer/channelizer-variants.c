@@ -9,7 +9,7 @@
 static const char *const variants[] = { "avx512", "avx2", "c" };
 
 /* Kernels of CUDA to begin with, so that those are tested too that another is quicker than. */
-static const char *const other_kernels[] = { "square", "mixed", "passes" };
+static const char *const other_kernels[] = { "bytes", "square", "mixed", "passes" };
 
 static double component(gconstpointer data, AstroFormat format, gsize i)
 {
