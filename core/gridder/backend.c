@@ -134,7 +134,7 @@ static guint64 host_bytes(const AstroGridderBackend *self)
   const AstroGridderConfig *config = &self->config;
   const AstroPerProduct *device = self->parts->per_product;
   const guint64 grids = device ? astro_gridder_grid_bytes(config) : 0;
-  if (!self->place.device->on_host)
+  if (!self->place.device || !self->place.device->on_host)
     return grids;
   return grids + (device ? astro_per_product_needs(device, config)
                          : astro_gridder_device_needs(
