@@ -238,6 +238,7 @@ static const BenchBeams all_beams[] = {
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
   const guint64 divisor = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1;
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroDevice) device = astro_device_open_of(ASTRO_BACKEND_OPENCL, 0, &error);
