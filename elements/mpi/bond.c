@@ -99,12 +99,17 @@ static void block_free(Bond *bond, Block *block)
   g_free(block);
 }
 
+void bond_abort(Bond *bond)
+{
+  if (bond->pair)
+    nccl_pair_abort(g_steal_pointer(&bond->pair));
+}
+
 GSList *bond_free(Bond *bond)
 {
   GSList *owners = NULL;
   Block *block;
-  if (bond->pair)
-    nccl_pair_abort(bond->pair);
+  bond_abort(bond);
   while ((block = g_queue_pop_head(&bond->blocks))) {
     if (block->state < BLOCK_MOVES)
       astro_buffer_release(block->buffer, bond->before, use_of(bond), FALSE, NULL);

@@ -19,7 +19,10 @@ typedef struct _Bond Bond;
 Bond *bond_new_out(AstroDevice *device, guint rank, guint ranks, GBytes **id, GError **error);
 Bond *bond_new_in(AstroDevice *device, guint rank, guint ranks, GBytes *id, GError **error);
 
-/* Ends all that is on its way, at once; returns its owners, in order. */
+/* Ends all that is on its way, at once: before the first of several bonds is freed, since the
+ * device may wait for the kernels of all. */
+void bond_abort(Bond *bond);
+/* The same; returns the owners of what was on its way, in order. */
 GSList *bond_free(Bond *bond);
 
 /* The next block, to be sent or filled; takes over the buffer. FALSE with an error: it is not on

@@ -115,9 +115,17 @@ NcclPair *nccl_pair_new(const NcclId *id, int role, guint most_blocks, GError **
   return ok(nccl.init(&pair, 2, *id, role, &config), "ncclCommInitRankConfig", error) ? pair : NULL;
 }
 
-void nccl_pair_abort(NcclPair *pair)
+static gpointer abort_pair(gpointer pair)
 {
   nccl.abort(pair);
+  return NULL;
+}
+
+/* NCCL frees memory of the device before it returns, which waits for the kernels of all pairs, also
+ * those that are still to be aborted. */
+void nccl_pair_abort(NcclPair *pair)
+{
+  g_thread_unref(g_thread_new("astro-nccl-end", abort_pair, pair));
 }
 
 NcclState nccl_state(NcclPair *pair, GError **error)

@@ -27,7 +27,8 @@ gboolean nccl_new_id(NcclId *id, GError **error);
  * current one of this thread. most_blocks: thread blocks that it may occupy on a device. NULL with
  * an error. */
 NcclPair *nccl_pair_new(const NcclId *id, int role, guint most_blocks, GError **error);
-/* Ends all that was begun, also where the other rank is gone, and frees the pair. */
+/* Ends all that was begun, also where the other rank is gone, and frees the pair: soon, by a thread
+ * of its own. */
 void nccl_pair_abort(NcclPair *pair);
 
 typedef enum { NCCL_READY, NCCL_BUSY, NCCL_FAILED } NcclState;

@@ -150,6 +150,12 @@ static void break_bonds(void)
     return;
   t.is_broken = TRUE;
   for (guint rank = 0; rank < t.world.ranks; rank++) {
+    if (t.bonds[rank].out)
+      bond_abort(t.bonds[rank].out);
+    if (t.bonds[rank].in)
+      bond_abort(t.bonds[rank].in);
+  }
+  for (guint rank = 0; rank < t.world.ranks; rank++) {
     Transit *transit;
     cut(&t.bonds[rank].out);
     cut(&t.bonds[rank].in);

@@ -15,7 +15,9 @@ typedef enum {
   WAY_NCCL, /* an error if it cannot be */
 } Way;
 
-/* Whether auto takes NCCL where it can be used: not before that was measured on GPUs. */
+/* Whether auto takes NCCL where it can be used: not before ranks that fail were seen to end on
+ * GPUs.
+ */
 #define WAY_AUTO_TRIES_NCCL FALSE
 
 /* A rank tells this to the others. */

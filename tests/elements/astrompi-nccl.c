@@ -131,21 +131,21 @@ static void test_auto(void)
 
 /* ---- what goes wrong ---- */
 
-static void assert_ends(const char *before, const char *says)
+/* seconds: within which each rank has ended; 0: it may be killed. */
+static void assert_ends(const char *before, const char *says, guint seconds)
 {
   int status;
+  g_autofree char *limit = g_strdup_printf("exec timeout %u gst-launch-1.0 -q ", seconds);
   g_autofree char *command =
-      g_strconcat(setting, "way=nccl; ", before, LAUNCH,
+      g_strconcat(setting, "way=nccl; ", before, seconds ? limit : LAUNCH,
                   "astroskysrc stations=7 noise=1 num-buffers=1000000 block-steps=500 "
                   "! astroselect stations=$r/$n ! astrochannelizer channels=10 "
                   "! application/x-astro-spectra,format=CI8 "
                   "! identity error-after=${last:--1} " UP TURN DOWN GATHER WRITE "bad.fits",
                   NULL);
-  const gint64 begun = g_get_monotonic_time();
   g_autofree char *said = test_run_ranks(2, command, &status);
   g_assert_cmpint(status, !=, 0);
   g_assert_cmpint(status, !=, 124);
-  g_assert_cmpint(g_get_monotonic_time() - begun, <, 40 * G_USEC_PER_SEC);
   if (!strstr(said, says))
     g_error("expected \"%s\": %s", says, said);
   g_assert_false(g_file_test("bad.fits", G_FILE_TEST_EXISTS));
@@ -154,19 +154,28 @@ static void assert_ends(const char *before, const char *says)
 
 static void test_fails(void)
 {
-  assert_ends("[ $r = 0 ] || last=20; ", "rank 1 has stopped before the end of its stream");
+  /* fakes run on hosts that are busy with other tests */
+  const guint seconds = test_devices_are_fake() ? 40 : 20;
+  assert_ends("[ $r = 0 ] || last=20; ", "rank 1 has stopped before the end of its stream",
+              seconds);
   if (test_devices_are_fake())
     assert_ends("[ $r = 0 ] || export ASTRO_FAKE_NCCL_FAILS=3; ",
-                "rank 0 is not reached by NCCL any more: NCCL: ncclSend: a fake error");
+                "rank 0 is not reached by NCCL any more: NCCL: ncclSend: a fake error", seconds);
 }
 
 /* Before, and while, blocks are on their way. */
 static void test_killed(void)
 {
-  for (guint i = 1; i <= 2; i++) {
-    g_autofree char *before = g_strdup_printf("[ $r = 0 ] || { sleep %.1f; kill -9 $$; } & ",
-                                              i * (test_devices_are_fake() ? 0.4 : 3));
-    assert_ends(before, "");
+  const guint times = test_devices_are_fake() ? 2 : 1;
+  for (guint i = 1; i <= times; i++) {
+    g_autofree char *before =
+        g_strdup_printf("[ $r = 0 ] || { sleep %.1f; touch killed; kill -9 $$; } & ",
+                        i * (test_devices_are_fake() ? 0.4 : 3));
+    assert_ends(before, "", 0);
+    GStatBuf killed;
+    g_assert_cmpint(g_stat("killed", &killed), ==, 0);
+    g_assert_cmpint(g_get_real_time() / G_USEC_PER_SEC - killed.st_mtime, <, 40);
+    g_unlink("killed");
   }
 }
 
