@@ -26,4 +26,4 @@ tests_bench_ranks_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 tests_bench_ranks_LDADD = $(LDADD) $(MPI_LIBS)
 tests_bench_ranks_nccl_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 tests_bench_ranks_nccl_LDADD = $(LDADD) $(MPI_LIBS)
-dist_files += tests/elements/ranks.h tests/elements/fake-nccl.h tests/bench/ranks-net
+dist_files += tests/elements/ranks.h tests/elements/fake-nccl.h tests/bench/ranks.h tests/bench/ranks-net

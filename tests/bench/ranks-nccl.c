@@ -11,9 +11,8 @@
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/bench/bench.h"
-#include "tests/elements/ranks.h"
+#include "tests/bench/ranks.h"
 
-#define RANKS 2
 #define STATIONS 8 /* of each rank */
 #define CHANNELS 4096
 
@@ -26,12 +25,6 @@
 static guint blocks_of(gsize bytes)
 {
   return (guint)CLAMP(((gsize)4 << 30) / bytes, 20, 100);
-}
-
-static void tell(int rank, double bytes, double seconds)
-{
-  if (rank == 0)
-    printf("%.6g\n", bytes / seconds / 1e9);
 }
 
 static AstroDevice *open_device(int rank)
@@ -131,7 +124,7 @@ static void exchange_alone(gsize bytes, int rank)
     exchange_once(comm, out, in, bytes, queue);
   }
   wait_for(device, queue);
-  tell(rank, (double)blocks_of(bytes) * (double)bytes * (RANKS - 1), MPI_Wtime() - begun);
+  ranks_tell(rank, (double)blocks_of(bytes) * (double)bytes * (RANKS - 1), MPI_Wtime() - begun);
   MPI_Finalize();
 }
 
@@ -215,24 +208,13 @@ static void exchange_streams(gsize bytes, const char *way, int rank)
   if (!passed.last_one || !astro_memory_settle(gst_buffer_peek_memory(passed.last_one, 0), NULL))
     g_error("nothing came, or the device has failed");
   const double seconds = (double)(g_get_monotonic_time() - passed.first) / 1e6;
-  tell(rank, (double)passed.bytes * (1 - 1.0 / RANKS), seconds);
+  ranks_tell(rank, (double)passed.bytes * (1 - 1.0 / RANKS), seconds);
   gst_clear_buffer(&passed.last_one);
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gst_clear_buffer(&passed.block);
 }
 
 /* ---- all of them ---- */
-
-static double measure(const char *program, const char *what, gsize bytes)
-{
-  int status;
-  g_autofree char *quoted = g_shell_quote(program);
-  g_autofree char *command = g_strdup_printf("exec %s %s %" G_GSIZE_FORMAT, quoted, what, bytes);
-  g_autofree char *said = test_run_ranks(RANKS, command, &status);
-  if (status)
-    g_error("%s", said);
-  return g_ascii_strtod(said, NULL);
-}
 
 int main(int argc, char **argv)
 {
@@ -255,9 +237,9 @@ int main(int argc, char **argv)
   printf("corner turn between the GPUs of %d ranks: GB/s that a rank sends to the other\n", RANKS);
   printf("%12s %14s %14s %6s %14s\n", "message", "NCCL alone", "astroalltoall", "part", "by MPI");
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-    const double alone = measure(argv[0], "alone", sizes[i]),
-                 streams = measure(argv[0], "nccl", sizes[i]),
-                 by_mpi = measure(argv[0], "mpi", sizes[i]);
+    const double alone = ranks_measure(argv[0], "alone", sizes[i]),
+                 streams = ranks_measure(argv[0], "nccl", sizes[i]),
+                 by_mpi = ranks_measure(argv[0], "mpi", sizes[i]);
     printf("%8" G_GSIZE_FORMAT " KiB %14.3f %14.3f %6.2f %14.3f\n", sizes[i] >> 10, alone, streams,
            streams / alone, by_mpi);
     fflush(stdout);

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 
 #include "tests/bench/bench.h"
-#include "tests/elements/ranks.h"
+#include "tests/bench/ranks.h"
 
-#define RANKS 2
 #define BLOCKS 40
 
 /* Spectra of 8 stations in CI8 on each rank, with a channel for each of them. They have no
@@ -21,12 +20,6 @@
 #define POWER                                                                                      \
   "application/x-astro-power,format=F32LE,layout=time:channel:pol,channels=1024,pols=1,"           \
   "products=I,rate=(fraction)1000/1,frequency=1e8,bandwidth=1e6"
-
-static void tell(int rank, double bytes, double seconds)
-{
-  if (rank == 0)
-    printf("%.6g\n", bytes / seconds / 1e9);
-}
 
 /* ---- MPI alone ---- */
 
@@ -43,7 +36,7 @@ static void exchange_alone(gsize bytes)
       begun = MPI_Wtime();
     MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
   }
-  tell(rank, (double)BLOCKS * (double)bytes * (ranks - 1), MPI_Wtime() - begun);
+  ranks_tell(rank, (double)BLOCKS * (double)bytes * (ranks - 1), MPI_Wtime() - begun);
   MPI_Finalize();
 }
 
@@ -82,7 +75,7 @@ static void play(gsize bytes, const char *middle, int rank, double share)
   gst_message_unref(
       gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  tell(rank, (double)passed.bytes * share, (double)(passed.last - passed.first) / 1e6);
+  ranks_tell(rank, (double)passed.bytes * share, (double)(passed.last - passed.first) / 1e6);
 }
 
 static void exchange_streams(gsize bytes, int rank, guint ranks)
@@ -99,17 +92,6 @@ static void add_streams(gsize bytes, int rank, guint ranks)
 }
 
 /* ---- both ---- */
-
-static double measure(const char *program, const char *what, gsize bytes)
-{
-  int status;
-  g_autofree char *quoted = g_shell_quote(program);
-  g_autofree char *command = g_strdup_printf("exec %s %s %" G_GSIZE_FORMAT, quoted, what, bytes);
-  g_autofree char *said = test_run_ranks(RANKS, command, &status);
-  if (status)
-    g_error("%s", said);
-  return g_ascii_strtod(said, NULL);
-}
 
 int main(int argc, char **argv)
 {
@@ -130,8 +112,8 @@ int main(int argc, char **argv)
   printf("corner turn, %d ranks: GB/s that a rank sends to the other\n", RANKS);
   printf("%12s %14s %14s %6s\n", "message", "MPI_Alltoall", "astroalltoall", "part");
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-    const double alone = measure(argv[0], "alone", sizes[i]),
-                 streams = measure(argv[0], "streams", sizes[i]);
+    const double alone = ranks_measure(argv[0], "alone", sizes[i]),
+                 streams = ranks_measure(argv[0], "streams", sizes[i]);
     printf("%8" G_GSIZE_FORMAT " KiB %14.3f %14.3f %6.2f\n", sizes[i] >> 10, alone, streams,
            streams / alone);
   }
