@@ -178,7 +178,6 @@ static void test_refusals(void)
   static const char shear[] = "g1-column=g1 g2-column=g2";
   refuse(TWO, "fields=kk ! fakesink", "", "has no column k");
   refuse(TWO, "fields=gg ! fakesink", "g1-column=g1", "has no columns g1 and g2");
-  refuse(TWO, "fields=gg backend=cuda ! fakesink", shear, "averaged on the CPU and by OpenCL only");
   refuse(TWO, "fields=gg kind=smu ! fakesink", shear, "expected kind=angular, not smu");
   refuse(TWO, "fields=ng ! fakesink", shear, "pads data and data2 are not both there");
   refuse(TWO, "fields=gg ! fakesink astrocatsrc points=9 ! h.random", shear,
