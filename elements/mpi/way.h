@@ -15,9 +15,8 @@ typedef enum {
   WAY_NCCL, /* an error if it cannot be */
 } Way;
 
-/* Whether auto takes NCCL where it can be used: not before ranks that fail were seen to end on
- * GPUs.
- */
+/* Whether auto takes NCCL where it can be used: not as long as one that is there and does not start
+ * is found out only when no other way is left. */
 #define WAY_AUTO_TRIES_NCCL FALSE
 
 /* A rank tells this to the others. */
