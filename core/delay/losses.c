@@ -6,6 +6,22 @@
 
 #include "core/delay/instance.h"
 
+/* Delays are asked for once in so many samples, counted from sample 0: where losses end up must not
+ * depend on how the input is cut. Within them no delay changes by the sample that reach has more.
+ */
+#define STRETCH ((guint64)64 * ASTRO_DELAY_TILE)
+
+/* How losses of some stretches move to the output. */
+typedef struct {
+  AstroLosses *losses;
+  AstroDelayModel *model;
+  const AstroStream *stream;
+  guint pols;
+  gint64 reach;    /* of the interpolation, in samples */
+  guint64 first;   /* stretch */
+  GPtrArray *lags; /* of each input in each stretch, once they are known */
+} Move;
+
 /* By how many samples the output of each input lags. */
 static double *find_lags(AstroDelayModel *model, const AstroStream *stream, guint64 sample)
 {
@@ -17,13 +33,14 @@ static double *find_lags(AstroDelayModel *model, const AstroStream *stream, guin
   return lags;
 }
 
-/* How losses move to the output. */
-typedef struct {
-  AstroLosses *losses;
-  guint pols;
-  gint64 reach; /* of the interpolation, in samples */
-  double *lags;
-} Move;
+/* Those of a station at a sample. */
+static const double *lags_at(const Move *move, guint station, guint64 sample)
+{
+  gpointer *lags = &move->lags->pdata[sample / STRETCH - move->first];
+  if (!*lags)
+    *lags = find_lags(move->model, move->stream, sample / STRETCH * STRETCH);
+  return (const double *)*lags + station * move->pols;
+}
 
 static guint64 moved(guint64 sample, double lag, gint64 reach)
 {
@@ -34,34 +51,47 @@ static guint64 moved(guint64 sample, double lag, gint64 reach)
 static void add(gpointer data, const AstroLoss *loss)
 {
   const Move *move = data;
-  const double *lags = move->lags + loss->station * move->pols;
-  double least = lags[0], most = least;
   AstroLoss there = *loss;
-  for (guint pol = 1; pol < move->pols; pol++) {
-    least = MIN(least, lags[pol]);
-    most = MAX(most, lags[pol]);
-  }
-  if (loss->from != 0)
+  if (loss->from != 0) {
+    const double *lags = lags_at(move, loss->station, loss->from);
+    double least = lags[0];
+    for (guint pol = 1; pol < move->pols; pol++)
+      least = MIN(least, lags[pol]);
     there.from = moved(loss->from, floor(least), -move->reach);
-  if (loss->to != G_MAXUINT64)
+  }
+  if (loss->to != G_MAXUINT64) {
+    const double *lags = lags_at(move, loss->station, loss->to);
+    double most = lags[0];
+    for (guint pol = 1; pol < move->pols; pol++)
+      most = MAX(most, lags[pol]);
     there.to = moved(loss->to, ceil(most), move->reach);
+  }
   astro_losses_add(move->losses, &there);
 }
 
+/* Makes room for the lags between two samples. */
 static Move move_of(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
-                    guint64 sample)
+                    guint64 from, guint64 to)
 {
-  return (Move){ losses, astro_delay_model_pols(model), (gint64)astro_delay_taps(stream) / 2 + 1,
-                 find_lags(model, stream, sample) };
+  Move move = { losses,
+                model,
+                stream,
+                astro_delay_model_pols(model),
+                (gint64)astro_delay_taps(stream) / 2 + 1,
+                from / STRETCH,
+                g_ptr_array_new_with_free_func(g_free) };
+  g_ptr_array_set_size(move.lags, (gint)(to / STRETCH - move.first + 1));
+  return move;
 }
 
 void astro_delay_losses_add(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
                             guint64 from, guint64 to)
 {
-  Move move = move_of(losses, model, stream, from == 0 ? to : from);
+  const guint64 end = from == 0 ? to : from; /* the one that there is */
+  Move move = move_of(losses, model, stream, end, end);
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
     add(&move, &(AstroLoss){ station, 0, 1, from, to });
-  g_free(move.lags);
+  g_ptr_array_unref(move.lags);
 }
 
 void astro_delay_losses_read(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
@@ -69,7 +99,7 @@ void astro_delay_losses_read(AstroLosses *losses, AstroDelayModel *model, const 
 {
   if (!GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) && !astro_buffer_get_validity(in))
     return;
-  Move move = move_of(losses, model, stream, first);
+  Move move = move_of(losses, model, stream, first, first + steps);
   astro_losses_find(stream, in, first, steps, add, &move);
-  g_free(move.lags);
+  g_ptr_array_unref(move.lags);
 }

@@ -5,7 +5,8 @@
  * filled up to a multiple of 512 bytes. PKTIDX counts packets of PKTSIZE bytes since the start,
  * without those of overlaps. DROPBLK is the fraction of a block's packets that were lost: which
  * ones no header tells, unless it is all of them. NPOL is 4 for two polarisations: real and
- * imaginary parts of each. Recorders of one channel have real samples. */
+ * imaginary parts of each. Recorders of one channel have real samples, of NPOL polarisations;
+ * writers of undivided voltages (write-guppi.c) have complex ones, as many as the band is wide. */
 #include "config.h"
 #include "core/recorders/keywords.h"
 #include "core/recorders/recording.h"
@@ -48,6 +49,18 @@ typedef struct {
   double lost;     /* steps of these */
 } Common;
 
+/* Parts of one channel: four are complex for sure, two may be those of one polarisation, if samples
+ * come no faster than those of a complex band. */
+static gboolean has_complex_channel(const AstroRecorderKeywords *keywords, guint64 npol)
+{
+  double bandwidth = 0, interval = 0;
+  if (npol != 2)
+    return npol == 4;
+  return astro_recorder_keyword_number(keywords, "OBSBW", -1e6, 1e6, &bandwidth, NULL) &&
+         astro_recorder_keyword_number(keywords, "TBIN", 0, 1e6, &interval, NULL) &&
+         fabs(interval * ABS(bandwidth) * MHZ - 1) <= 1e-6;
+}
+
 static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeywords *keywords,
                            GError **error)
 {
@@ -64,7 +77,7 @@ static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeyword
       !astro_recording_need(recording, "channels", obsnchan, told_channels,
                             recording->settings->channels, &channels, error))
     return FALSE;
-  const gboolean is_complex = channels > 1;
+  const gboolean is_complex = channels > 1 || has_complex_channel(keywords, npol);
   const guint64 pols = is_complex ? npol / 2 : npol;
   if (bits != 2 && bits != 4 && bits != 8 && bits != 16)
     return astro_recorder_fail(error, FORMAT, "%s: NBITS is %u, expected 2, 4, 8 or 16",

@@ -6,6 +6,7 @@
 
 #include "core/recorders/write-block.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BLOCK (1u << 20)
@@ -14,9 +15,23 @@
 #define MHZ 1e6
 #define CARDS 25 /* of a header, at most */
 
+/* Two parts of one channel are those of two polarisations of real samples, where the bandwidth does
+ * not tell that they come as fast as complex ones. */
+static gboolean is_told_complex(const AstroRecordWriter *w)
+{
+  const AstroStream *s = &w->stream;
+  return w->channels > 1 || w->pols > 1 || fabs(s->bandwidth * s->rate_d / s->rate_n - 1) <= 1e-6;
+}
+
 static gboolean begin(AstroRecordWriter *w, GError **error)
 {
-  (void)error;
+  if (!is_told_complex(w))
+    return astro_record_refuse(
+        error,
+        "guppi files of one channel with one polarisation have complex samples only where the "
+        "bandwidth is the rate, but the bandwidth is %g and the rate %d/%d: expected them to be "
+        "the same, or another format",
+        w->stream.bandwidth, w->stream.rate_n, w->stream.rate_d);
   w->block.steps = astro_record_block_steps(w, BLOCK);
   return TRUE;
 }

@@ -712,6 +712,11 @@ static void test_refused_streams(void)
   } rows[] = {
     { "guppi", VOLTAGES "format=I8,layout=time:station:pol,stations=1,pols=1,rate=1000/1", START,
       "the samples are real (I8)" },
+    { "guppi", VOLTAGES "format=CI8,layout=time:station:pol,stations=1,pols=1,rate=1000/1", START,
+      "complex samples only where the bandwidth is the rate" },
+    { "guppi",
+      VOLTAGES "format=CI8,layout=time:station:pol,stations=1,pols=1,rate=1000/1,bandwidth=400.0",
+      START, "the bandwidth is 400 and the rate 1000/1" },
     { "dada", VOLTAGES "format=CI8,layout=time:station:pol,stations=1,pols=1", START, "\"rate\"" },
     { "dada", VOLTAGES "format=CI8,layout=time:station:pol,stations=1,pols=1,rate=1000/1", NULL,
       "astroobserve start-time=" },

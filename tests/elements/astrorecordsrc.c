@@ -792,28 +792,33 @@ static void test_filterbank_refused(void)
 /* The same integers come back, on the same steps of UTC. */
 static void test_round_trip(void)
 {
-  static const char *const formats[] = { "vdif", "dada" };
+  static const struct {
+    const char *format;
+    guint pols;
+  } cases[] = { { "vdif", 2 }, { "dada", 2 }, { "guppi", 2 }, { "guppi", 1 } };
   g_autofree char *raw = g_build_filename(g_get_tmp_dir(), "stream.raw", NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
-    g_autofree char *path = g_build_filename(g_get_tmp_dir(), formats[i], NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const guint pols = cases[i].pols;
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), cases[i].format, NULL);
     g_autofree char *line = g_strdup_printf(
-        "astroskysrc stations=1 pols=2 noise=20 bandwidth=1e6 frequency=1.5e8 duration=0.05 "
+        "astroskysrc stations=1 pols=%u noise=20 bandwidth=1e6 frequency=1.5e8 duration=0.05 "
         "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CI8 ! tee name=t t. "
         "! queue ! filesink location=%s t. ! queue ! astrorecordsink format=%s location=%s",
-        raw, formats[i], path);
+        pols, raw, cases[i].format, path);
     g_autofree char *error = test_launch(line);
     g_assert_cmpstr(error, ==, NULL);
     g_autofree char *sent = NULL;
     gsize bytes;
     g_assert_true(g_file_get_contents(raw, &sent, &bytes, NULL));
     g_auto(Recorded) r = recorded_read(path, "rate=1e6");
+    g_assert_true(astro_format_info(r.stream.format)->is_complex);
     g_assert_cmpint(r.observation->start_mjd, ==, 61364);
     g_assert_cmpuint(r.observation->start_ns, ==, 43200 * (guint64)GST_SECOND);
     g_assert_cmpuint(recorded_end(&r), >=, 50000);
     for (guint64 step = 0; step < 50000; step += 7)
-      for (guint pol = 0; pol < 2; pol++)
+      for (guint pol = 0; pol < pols; pol++)
         g_assert_cmpint(recorded_value(&r, step, 0, 0, pol), ==,
-                        ((const gint8 *)sent)[step * 4 + 2 * pol]);
+                        ((const gint8 *)sent)[2 * (step * pols + pol)]);
     g_unlink(path);
     g_unlink(raw);
   }

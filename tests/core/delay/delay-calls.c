@@ -162,6 +162,68 @@ static void test_losses(void)
   check_losses(ASTRO_FORMAT_I8, 32);
 }
 
+/* The whole samples by which a station lags. */
+static double whole_lag(AstroDelayModel *model, const AstroStream *stream, guint64 sample)
+{
+  double delays[3];
+  astro_delay_model_at(model, (gint64)astro_stream_time(stream, sample), delays);
+  return floor(delays[1] * stream->rate_n);
+}
+
+/* Adds a loss of a station to the blocks in which samples come, and returns where it ends up. */
+static GstBuffer *mark_cut(AstroDelayModel *model, const AstroStream *stream, guint64 first,
+                           const guint *cuts, guint n_cuts)
+{
+  enum { STATIONS = 3, FROM = 1500, TO = 1600 };
+  AstroLosses *losses = astro_losses_new(stream);
+  const AstroWindows samples = { .step = 1, .span = 1 };
+  for (guint k = 0; k + 1 < n_cuts; k++) {
+    const guint steps = cuts[k + 1] - cuts[k];
+    const AstroLayout shape = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { steps, STATIONS } };
+    g_autoptr(GstBuffer) in = gst_buffer_new_and_alloc(steps * STATIONS * 2);
+    AstroValidityMeta *meta = astro_buffer_add_validity(in, &shape, 1);
+    for (guint i = 0; i < steps; i++)
+      if (cuts[k] + i >= FROM && cuts[k] + i < TO)
+        meta->counts[i * STATIONS + 1] = 0;
+    astro_delay_losses_read(losses, model, stream, in, first + cuts[k], steps);
+  }
+  const guint64 out_steps = 200000;
+  GstBuffer *out = gst_buffer_new_and_alloc(out_steps * STATIONS * 2);
+  astro_losses_mark(losses, out, &stream->layout, &samples, first - out_steps / 2, out_steps);
+  astro_losses_free(losses);
+  return out;
+}
+
+/* Where a loss ends up does not depend on how the input is cut, also where the delay passes a whole
+ * sample between the first sample of a block and the loss. */
+static void test_cuts(void)
+{
+  static const guint whole[] = { 0, 2000 }, parts[] = { 0, 700, 1400, 1530, 1531, 2000 };
+  g_autoptr(AstroObservation) observation = test_observe_aside("lofar-like", 3);
+  g_autoptr(AstroDelayModel) model = test_model_of(observation, 1, NULL);
+  AstroStream stream =
+      test_stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 3, 1, 0, 1e8, 100000000);
+  stream.rate_n = 100000000;
+  guint64 before = 1000000, after = before;
+  while (whole_lag(model, &stream, after) == whole_lag(model, &stream, before))
+    after += 100000000;
+  while (after - before > 1) {
+    const guint64 middle = (before + after) / 2;
+    if (whole_lag(model, &stream, middle) == whole_lag(model, &stream, before))
+      before = middle;
+    else
+      after = middle;
+  }
+  g_autoptr(GstBuffer) once = mark_cut(model, &stream, after - 1000, whole, G_N_ELEMENTS(whole));
+  g_autoptr(GstBuffer) often = mark_cut(model, &stream, after - 1000, parts, G_N_ELEMENTS(parts));
+  const AstroValidityMeta *a = astro_buffer_get_validity(once),
+                          *b = astro_buffer_get_validity(often);
+  g_assert_nonnull(a);
+  g_assert_nonnull(b);
+  g_assert_cmpmem(a->counts, astro_validity_n_counts(a) * sizeof *a->counts, b->counts,
+                  astro_validity_n_counts(b) * sizeof *b->counts);
+}
+
 static void add_tests(void)
 {
   test_find_devices();
@@ -170,6 +232,7 @@ static void add_tests(void)
   g_test_add_func("/delay/same-layout", test_same_layout);
   g_test_add_func("/delay/empty", test_empty);
   g_test_add_func("/delay/losses", test_losses);
+  g_test_add_func("/delay/losses-cut", test_cuts);
 }
 
 int main(int argc, char **argv)
