@@ -6,9 +6,9 @@
 
 static void drop_last(AstroCorrelatorParts *parts)
 {
-  const guint last = --parts->n;
-  gst_clear_buffer(&parts->blocks[last]);
-  g_clear_pointer(&parts->parts[last].counts, g_free);
+  AstroCorrelatorMade *last = &parts->made[--parts->n];
+  gst_clear_buffer(&last->block);
+  g_clear_pointer(&last->part.counts, g_free);
 }
 
 void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
@@ -19,24 +19,15 @@ void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
 
 static void swap(AstroCorrelatorParts *parts, guint i, guint k)
 {
-  GstBuffer *block = parts->blocks[i];
-  const AstroCorrelatorPart part = parts->parts[i];
-  const guint lane = parts->lanes[i];
-  const guint64 n_counts = parts->n_counts[i];
-  parts->blocks[i] = parts->blocks[k];
-  parts->parts[i] = parts->parts[k];
-  parts->lanes[i] = parts->lanes[k];
-  parts->n_counts[i] = parts->n_counts[k];
-  parts->blocks[k] = block;
-  parts->parts[k] = part;
-  parts->lanes[k] = lane;
-  parts->n_counts[k] = n_counts;
+  const AstroCorrelatorMade made = parts->made[i];
+  parts->made[i] = parts->made[k];
+  parts->made[k] = made;
 }
 
 void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane)
 {
   for (guint i = parts->n; i-- > 0;)
-    if (parts->lanes[i] == lane) {
+    if (parts->made[i].lane == lane) {
       swap(parts, i, parts->n - 1);
       drop_last(parts);
     }
@@ -46,25 +37,27 @@ void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane)
 void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
                                 const AstroResult *result, guint64 n_counts)
 {
-  const guint i = parts->n++;
-  parts->blocks[i] = block;
-  parts->lanes[i] = lane;
-  parts->parts[i].samples = n_counts == 1 ? result->counts[0] : result->samples;
-  parts->parts[i].counts =
-      n_counts > 1 ? g_memdup2(result->counts, n_counts * sizeof *result->counts) : NULL;
-  parts->n_counts[i] = n_counts;
+  parts->made[parts->n++] = (AstroCorrelatorMade){
+    .block = block,
+    .lane = lane,
+    .part.samples = n_counts == 1 ? result->counts[0] : result->samples,
+    .part.counts =
+        n_counts > 1 ? g_memdup2(result->counts, n_counts * sizeof *result->counts) : NULL,
+    .n_counts = n_counts,
+  };
 }
 
 /* Parts are added up count by count; what repeated before does so in the sum. */
 static void spell_out(AstroCorrelatorParts *parts, guint64 all)
 {
   for (guint k = 0; k < parts->n && parts->n > 1; k++) {
-    guint32 *counts = parts->parts[k].counts;
+    AstroCorrelatorMade *made = &parts->made[k];
+    guint32 *counts = made->part.counts;
     if (!counts)
       continue;
-    counts = parts->parts[k].counts = g_renew(guint32, counts, all);
-    for (guint64 i = parts->n_counts[k]; i < all; i++)
-      counts[i] = counts[i - parts->n_counts[k]];
+    counts = made->part.counts = g_renew(guint32, counts, all);
+    for (guint64 i = made->n_counts; i < all; i++)
+      counts[i] = counts[i - made->n_counts];
   }
 }
 
@@ -72,27 +65,28 @@ GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *
                                        AstroResult *result, guint64 all, guint64 *n_counts,
                                        GError **error)
 {
-  AstroCorrelatorPart *whole = &parts->parts[0];
+  AstroCorrelatorMade *first = &parts->made[0];
+  AstroCorrelatorPart *whole = &first->part;
   swap(parts, 0, at);
   spell_out(parts, all);
-  astro_stage_take_lane(stage, parts->lanes[0]);
+  astro_stage_take_lane(stage, first->lane);
   while (parts->n > 1) {
-    const guint last = parts->n - 1;
-    const AstroCorrelatorPart both[] = { *whole, parts->parts[last] };
+    const AstroCorrelatorMade *last = &parts->made[parts->n - 1];
+    const AstroCorrelatorPart both[] = { *whole, last->part };
     const AstroCorrelatorArguments arguments = { .parts = both };
-    if (!astro_stage_submit_part(stage, parts->blocks[last], parts->blocks[0], &arguments, FALSE,
-                                 last == 1, error))
+    if (!astro_stage_submit_part(stage, last->block, first->block, &arguments, FALSE, parts->n == 2,
+                                 error))
       return NULL;
-    astro_correlator_part_add(whole, &parts->parts[last], all);
-    parts->n_counts[0] = MAX(parts->n_counts[0], parts->n_counts[last]);
+    astro_correlator_part_add(whole, &last->part, all);
+    first->n_counts = MAX(first->n_counts, last->n_counts);
     drop_last(parts);
   }
   result->samples = whole->samples;
   result->complete = !whole->counts;
-  *n_counts = whole->counts ? parts->n_counts[0] : 0;
+  *n_counts = whole->counts ? first->n_counts : 0;
   if (whole->counts)
     memcpy(result->counts, whole->counts, *n_counts * sizeof *whole->counts);
-  GstBuffer *joined = g_steal_pointer(&parts->blocks[0]);
+  GstBuffer *joined = g_steal_pointer(&first->block);
   astro_correlator_parts_clear(parts);
   return joined;
 }

@@ -9,11 +9,15 @@ G_BEGIN_DECLS
 
 /* The visibilities that devices have made of one integration, each on its own device. */
 typedef struct {
+  GstBuffer *block;
+  guint lane;
+  AstroCorrelatorPart part;
+  guint64 n_counts; /* of a part that has some: counts[i % n] */
+} AstroCorrelatorMade;
+
+typedef struct {
   guint n;
-  GstBuffer *blocks[ASTRO_MOST_DEVICES];
-  guint lanes[ASTRO_MOST_DEVICES];
-  AstroCorrelatorPart parts[ASTRO_MOST_DEVICES];
-  guint64 n_counts[ASTRO_MOST_DEVICES]; /* of a part that has some: counts[i % n] */
+  AstroCorrelatorMade made[ASTRO_MOST_DEVICES];
 } AstroCorrelatorParts;
 
 void astro_correlator_parts_clear(AstroCorrelatorParts *parts);

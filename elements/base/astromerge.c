@@ -397,9 +397,8 @@ static void get_stats(GObject *object, GValue *value)
 static const AstroField fields[] = {
   ASTRO_WORK_BACKEND(
       AstroWorkChoice, kind,
-      "Who does the work: the CPU with fast kernels (cpu), or the slow formula (reference). auto "
-      "is "
-      "cpu, but what only moves (astrojoin) stays on a device that its blocks are on"),
+      "Who does the work: the CPU, with fast kernels (cpu) or the slow formula (reference). auto: "
+      "the CPU, but astrojoin, which only moves, stays on a device that its blocks are on"),
   ASTRO_WORK_THREADS(AstroWorkChoice, threads, "CPU threads at most (0: one a core)", 4096),
   ASTRO_WORK_ACTIVE("Who does the work now", get_active_backend),
   ASTRO_WORK_STATS(

@@ -33,7 +33,7 @@ static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 
 /* Whether steps of the output go on to be counted as they were, so that those that new caps cost
  * are a jump. */
-static gboolean goes_on(const AstroStagePrivate *priv, const AstroStream *before)
+static gboolean counts_on(const AstroStagePrivate *priv, const AstroStream *before)
 {
   return priv->counting && !priv->steps.is_anew && before->rate_n > 0 &&
          before->rate_n == priv->out.rate_n && before->rate_d == priv->out.rate_d;
@@ -57,7 +57,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   priv->told = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
-  priv->counting = goes_on(priv, &before_out);
+  priv->counting = counts_on(priv, &before_out);
   astro_steps_follow_rate(&priv->steps, &before, &priv->in);
   memset(priv->config, 0, sizeof priv->config);
   if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {
