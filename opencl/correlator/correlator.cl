@@ -7,7 +7,9 @@
 
 #define EACH 4 /* rows and columns of a work item */
 #define TILE (SIDE * EACH)
-#define ROWS 16 /* of samples in local memory */
+#define PITCH (TILE + 2)                    /* of a row of a tile: pairs of rows are aligned */
+#define ROWS 16                             /* of samples in local memory */
+#define SLOTS (ROWS * TILE / (SIDE * SIDE)) /* of them that a work item fetches */
 
 #if defined(FROM_CI4) || defined(FROM_CI8)
 #define IS_BYTES
@@ -16,11 +18,13 @@
 #endif
 #endif
 
-/* Samples of a row in local memory, and their products. PART: rows of a first sum, of type FIRST;
- * what they are then added to is of type SUM. Without PART there is one sum, of type SUM. */
+/* Samples of a row in local memory, two rows as they are read from there, and their products. PART:
+ * rows of a first sum, of type FIRST; what they are then added to is of type SUM. Without PART
+ * there is one sum, of type SUM. */
 #if defined(HAS_DOT)
 #define STEPS 4 /* of a row */
 #define ROW uint2
+#define TWO_ROWS uint4
 #define SUM int
 #define ADD(re, im, a, b)                                                                          \
   re += dot_4x8packed_ss_int(a.x, b.x) + dot_4x8packed_ss_int(a.y, b.y);                           \
@@ -28,6 +32,7 @@
 #elif defined(FROM_CI16)
 #define STEPS 1
 #define ROW int2
+#define TWO_ROWS int4
 #define SUM long
 #define ADD(re, im, a, b)                                                                          \
   re += (long)a.x * b.x + (long)a.y * b.y;                                                         \
@@ -35,13 +40,14 @@
 #else
 #define STEPS 1
 #define ROW float2
+#define TWO_ROWS float4
 #define FIRST float
 #ifdef IS_BYTES
 #define SUM int
 #define PART 512
 #else
 #define SUM float
-#define PART 16
+#define PART 32
 #endif
 #ifdef FP_FAST_FMAF
 #define MORE(sum, a, b) sum = fma(a, b, sum)
@@ -105,40 +111,63 @@ float2 sample_at(__global const uchar *in)
 }
 #endif
 
-/* The steps of a row of one input; those that are lost, or beyond the end, are 0. */
-ROW row_of(const Run *run, __global const uchar *in, __global const uchar *valid, uint channel,
-           uint input, uint step)
+/* A row in local memory that a work item fetches anew for each part of the steps: always the same
+ * one, of one input. */
+typedef struct {
+  __global const uchar *in, *valid; /* the input's samples */
+  uint row, input;                  /* its place in the tile */
+  int is_there;
+} Slot;
+
+/* Neighbours in memory go to neighbouring work items. */
+void find_slots(Slot slots[SLOTS], const Run *run, __global const uchar *in,
+                __global const uchar *valid, uint channel, uint first_input)
 {
-  const uint station = input / run->pols, pol = input % run->pols;
+  const int by_time = run->time < run->station;
+  for (uint i = 0; i < SLOTS; i++) {
+    const uint at = i * SIDE * SIDE + (uint)get_local_id(0);
+    const uint row = by_time ? at % ROWS : at / TILE, column = by_time ? at / ROWS : at % TILE;
+    const uint input = first_input + column, station = input / run->pols, pol = input % run->pols;
+    slots[i].in = in + channel * run->channel + station * run->station + pol * run->pol;
+    slots[i].valid = valid + channel * run->valid_channel + station * run->valid_station;
+    slots[i].row = row;
+    slots[i].input = column;
+    slots[i].is_there = input < run->inputs;
+  }
+}
+
+/* The steps of a row; those that are lost, or beyond the end, are 0. */
+ROW row_of(const Run *run, const Slot *slot, uint step)
+{
   ROW row = (ROW)(0, 0);
-  in += channel * run->channel + station * run->station + pol * run->pol;
-  valid += channel * run->valid_channel + station * run->valid_station;
   for (uint i = 0; i < STEPS; i++, step++) {
-    const int is_good = input < run->inputs && step < run->steps &&
-                        (!run->has_valid || valid[step * run->valid_time]);
+    const int is_good = slot->is_there && step < run->steps &&
+                        (!run->has_valid || slot->valid[step * run->valid_time]);
 #ifdef HAS_DOT
     if (is_good)
-      row |= convert_uint2(sample_at(in + step * run->time) & 255) << 8 * i;
+      row |= convert_uint2(sample_at(slot->in + step * run->time) & 255) << 8 * i;
 #elif defined(FIRST) && defined(IS_BYTES)
     if (is_good)
-      row = convert_float2(sample_at(in + step * run->time));
+      row = convert_float2(sample_at(slot->in + step * run->time));
 #else
     if (is_good)
-      row = sample_at(in + step * run->time);
+      row = sample_at(slot->in + step * run->time);
 #endif
   }
   return row;
 }
 
-/* Fills a tile's rows in local memory, with neighbours in memory by neighbouring work items. */
-void fetch(__local ROW to[ROWS][TILE + 1], const Run *run, __global const uchar *in,
-           __global const uchar *valid, uint channel, uint first_input, uint first_step)
+/* Reads the rows of the part of the steps that begins there, if it is one. */
+void fetch(ROW rows[SLOTS], const Run *run, const Slot slots[SLOTS], uint first_step)
 {
-  const int by_time = run->time < run->station;
-  for (uint i = (uint)get_local_id(0); i < ROWS * TILE; i += SIDE * SIDE) {
-    const uint row = by_time ? i % ROWS : i / TILE, input = by_time ? i / ROWS : i % TILE;
-    to[row][input] = row_of(run, in, valid, channel, first_input + input, first_step + row * STEPS);
-  }
+  for (uint i = 0; i < SLOTS; i++)
+    rows[i] = row_of(run, &slots[i], first_step + slots[i].row * STEPS);
+}
+
+void put(__local ROW to[ROWS][PITCH], const Slot slots[SLOTS], const ROW rows[SLOTS])
+{
+  for (uint i = 0; i < SLOTS; i++)
+    to[slots[i].row][slots[i].input] = rows[i];
 }
 
 /* Adds the sum of one product to those of the integration. */
@@ -165,17 +194,24 @@ uint2 tile_of(uint number)
   return (uint2)(i, (uint)(number - (ulong)i * (i + 1) / 2)) * TILE;
 }
 
-/* A group has a tile of a channel, a work item EACH rows side by side and as many columns, SIDE
- * apart. */
+/* Columns of a work item: pairs of them, SIDE pairs apart. */
+#define COLUMN(j) (my_column + (j) / 2 * 2 * SIDE + (j) % 2)
+
+/* A group has a tile of a channel, a work item EACH rows side by side and as many columns. The rows
+ * of the next steps are on their way while products are made. */
 __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
 {
-  __local ROW rows[ROWS][TILE + 1], columns[ROWS][TILE + 1];
+  __local ROW rows[ROWS][PITCH] __attribute__((aligned(16)));
+  __local ROW columns[ROWS][PITCH] __attribute__((aligned(16)));
   AT(const uchar, in);
   AT(const uchar, valid);
   AT(KEPT2, sums);
   const uint group = (uint)get_group_id(0), channel = group / run.tiles;
   const uint2 tile = tile_of(group % run.tiles);
-  const uint my_row = (uint)get_local_id(0) / SIDE * EACH, my_column = (uint)get_local_id(0) % SIDE;
+  const uint my_row = (uint)get_local_id(0) / SIDE * EACH;
+  const uint my_column = (uint)get_local_id(0) % SIDE * 2;
+  Slot row_slots[SLOTS], column_slots[SLOTS];
+  ROW next_rows[SLOTS], next_columns[SLOTS];
   SUM re[EACH][EACH], im[EACH][EACH];
   FIRST first_re[EACH][EACH], first_im[EACH][EACH];
   for (uint i = 0; i < EACH; i++)
@@ -183,15 +219,25 @@ __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
       re[i][j] = im[i][j] = 0;
       first_re[i][j] = first_im[i][j] = 0;
     }
+  find_slots(row_slots, &run, in, valid, channel, tile.x);
+  find_slots(column_slots, &run, in, valid, channel, tile.y);
+  fetch(next_rows, &run, row_slots, 0);
+  fetch(next_columns, &run, column_slots, 0);
   for (uint step = 0; step < run.steps; step += ROWS * STEPS) {
-    fetch(rows, &run, in, valid, channel, tile.x, step);
-    fetch(columns, &run, in, valid, channel, tile.y, step);
+    put(rows, row_slots, next_rows);
+    put(columns, column_slots, next_columns);
     barrier(CLK_LOCAL_MEM_FENCE);
+    fetch(next_rows, &run, row_slots, step + ROWS * STEPS);
+    fetch(next_columns, &run, column_slots, step + ROWS * STEPS);
     for (uint k = 0; k < ROWS; k++) {
       ROW a[EACH], b[EACH];
-      for (uint i = 0; i < EACH; i++) {
-        a[i] = rows[k][my_row + i];
-        b[i] = columns[k][my_column + i * SIDE];
+      for (uint i = 0; i < EACH; i += 2) {
+        const TWO_ROWS two = *(__local const TWO_ROWS *)&rows[k][my_row + i];
+        const TWO_ROWS other = *(__local const TWO_ROWS *)&columns[k][COLUMN(i)];
+        a[i] = two.lo;
+        a[i + 1] = two.hi;
+        b[i] = other.lo;
+        b[i + 1] = other.hi;
       }
       for (uint i = 0; i < EACH; i++)
         for (uint j = 0; j < EACH; j++) {
@@ -212,10 +258,9 @@ __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
   for (uint i = 0; i < EACH; i++)
     for (uint j = 0; j < EACH; j++)
 #ifdef PART
-      give(sums, &run, channel, tile.x + my_row + i, tile.y + my_column + j * SIDE, re[i][j],
-           im[i][j]);
+      give(sums, &run, channel, tile.x + my_row + i, tile.y + COLUMN(j), re[i][j], im[i][j]);
 #else
-      give(sums, &run, channel, tile.x + my_row + i, tile.y + my_column + j * SIDE, first_re[i][j],
+      give(sums, &run, channel, tile.x + my_row + i, tile.y + COLUMN(j), first_re[i][j],
            first_im[i][j]);
 #endif
 }

@@ -7,7 +7,7 @@ static const AstroOpenclProgram program = { .name = "transpose", .text =
 #include "opencl/transpose/transpose.cl.h"
 };
 
-#define TILE 32
+#define WIDTH 32       /* as in transpose.cl */
 #define LEAST_EXTENT 8 /* shorter axes leave most of a tile empty */
 
 /* As in transpose.cl. */
@@ -18,20 +18,23 @@ typedef struct {
 } Axes;
 G_STATIC_ASSERT(ASTRO_MAX_AXES == 8);
 
-/* Samples of each size as a type. */
+/* Samples of each size as a type. Small ones have larger tiles: a work item then has more of them
+ * on their way at once. */
 static const struct {
   gsize bytes;
-  const char *options;
-} types[] = { { 1, "-DTYPE=uchar" },
-              { 2, "-DTYPE=ushort" },
-              { 4, "-DTYPE=uint" },
-              { 8, "-DTYPE=uint2" },
-              { 16, "-DTYPE=uint4" } };
+  guint tile; /* samples along a side */
+  const char *name;
+} types[] = { { 1, 64, "uchar" },
+              { 2, 64, "ushort" },
+              { 4, 32, "uint" },
+              { 8, 32, "uint2" },
+              { 16, 32, "uint4" } };
 #define N_TYPES G_N_ELEMENTS(types)
 
 typedef struct {
   AstroTransposeConfig config;
   AstroPlace place;
+  guint rows;                               /* of a group of work items */
   cl_kernel gather[N_TYPES], turn[N_TYPES]; /* made when they are first needed */
 } Transpose;
 
@@ -46,11 +49,14 @@ static guint type_of(gsize bytes)
 static gboolean need(Transpose *self, guint type, GError **error)
 {
   AstroDevice *device = self->place.device;
+  if (self->turn[type])
+    return TRUE;
+  g_autofree char *options = g_strdup_printf("-DTYPE=%s -DTILE=%u -DROWS=%u", types[type].name,
+                                             types[type].tile, self->rows);
   if (!self->gather[type])
-    self->gather[type] =
-        astro_opencl_kernel(device, &program, types[type].options, "gather", error);
-  if (self->gather[type] && !self->turn[type])
-    self->turn[type] = astro_opencl_kernel(device, &program, types[type].options, "turn", error);
+    self->gather[type] = astro_opencl_kernel(device, &program, options, "gather", error);
+  if (self->gather[type])
+    self->turn[type] = astro_opencl_kernel(device, &program, options, "turn", error);
   return self->turn[type] != NULL;
 }
 
@@ -94,10 +100,10 @@ static gboolean turn_tiles(Transpose *self, gpointer in, gpointer out, const Axe
                            guint inner, guint type, GError **error)
 {
   const cl_uint2 extents = { { axes->extent[inner], axes->extent[0] } };
-  const cl_uint2 tiles = { { (extents.s[0] + TILE - 1) / TILE, (extents.s[1] + TILE - 1) / TILE } };
+  const guint tile = types[type].tile;
+  const cl_uint2 tiles = { { (extents.s[0] + tile - 1) / tile, (extents.s[1] + tile - 1) / tile } };
   const cl_ulong row_from = axes->from[0], row_to = axes->to[inner];
   const gsize batch = batch_of(axes, 0, inner);
-  const gsize rows = astro_opencl_device(self->place.device)->most_items >= TILE * 8 ? 8 : 1;
   Axes rest = *axes;
   leave_out(&rest, inner);
   leave_out(&rest, 0);
@@ -107,8 +113,8 @@ static gboolean turn_tiles(Transpose *self, gpointer in, gpointer out, const Axe
                                             OPENCL_VALUE(row_to) };
   const AstroOpenclRange range = {
     2,
-    { batch * tiles.s[0] * tiles.s[1] * TILE, rows },
-    { TILE, rows },
+    { batch * tiles.s[0] * tiles.s[1] * WIDTH, self->rows },
+    { WIDTH, self->rows },
   };
   return astro_opencl_launch(&self->place, self->turn[type], arguments, G_N_ELEMENTS(arguments),
                              &range, error);
@@ -198,6 +204,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   Transpose *self = g_new0(Transpose, 1);
   self->config = *(const AstroTransposeConfig *)config;
   self->place = *place;
+  self->rows = astro_opencl_device(place->device)->most_items >= WIDTH * 8 ? 8 : 1;
   AstroTransposeConfig simple = self->config;
   astro_transpose_simplify(&simple);
   *variant = "tiles";

@@ -9,15 +9,20 @@ static AstroDevice *device;
 static AstroQueue *queue;
 
 /* FALSE if there is none, which is printed. */
-static inline gboolean bench_open_device(const char *bench)
+static inline gboolean bench_open_device_of(AstroBackendKind kind, const char *bench)
 {
   g_autoptr(GError) error = NULL;
-  device = astro_device_open(0, &error);
+  device = astro_device_open_of(kind, 0, &error);
   if (device)
     queue = device->funcs->queue_new(device, &error);
   if (!queue)
     printf("%s: skipped: %s\n", bench, error->message);
   return queue != NULL;
+}
+
+static inline gboolean bench_open_device(const char *bench)
+{
+  return bench_open_device_of(ASTRO_BACKEND_CUDA, bench);
 }
 
 static inline void wait_for_device(void)

@@ -4,6 +4,8 @@
 #include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
+#include "core/histogram/histogram.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "core/transpose/transpose.h"
 #include "tests/bench/beams.h"
 #include "tests/bench/bench.h"
@@ -93,15 +95,20 @@ static double seconds_of(const Work *work, AstroBackendKind kind)
   return seconds;
 }
 
-static void compare(const char *what, const Work *work, double amount, const char *unit,
-                    double wanted)
+static void compare_seconds(const char *what, double opencl, double cuda, double amount,
+                            const char *unit, double wanted)
 {
-  const double opencl = seconds_of(work, ASTRO_BACKEND_OPENCL),
-               cuda = seconds_of(work, ASTRO_BACKEND_CUDA);
   if (cuda > 0)
     bench_row(what, amount / opencl, amount / cuda, unit, wanted);
   else
     printf("%-64s %10.4g %10s %-8s\n", what, amount / opencl, "-", unit);
+}
+
+static void compare(const char *what, const Work *work, double amount, const char *unit,
+                    double wanted)
+{
+  compare_seconds(what, seconds_of(work, ASTRO_BACKEND_OPENCL),
+                  seconds_of(work, ASTRO_BACKEND_CUDA), amount, unit, wanted);
 }
 
 static void move(const char *what, guint64 rows, guint64 columns, guint sample_bytes,
@@ -222,6 +229,57 @@ static void form_beams(const BenchBeams *shape)
   bench_beams_clear(&beams);
 }
 
+/* ---- pairs ---- */
+
+typedef struct {
+  const AstroBackend *backend;
+  gpointer instance;
+  AstroPoints *points;
+  guint64 counts[ASTRO_HISTOGRAM_MAX_EDGES];
+} Pairs;
+
+static void call_pairs(gpointer data)
+{
+  Pairs *pairs = data;
+  GError *error = NULL;
+  const AstroBlock in = { pairs->points, 0 }, out = { pairs->counts, sizeof pairs->counts };
+  if (!pairs->backend->submit(pairs->instance, &in, 1, &out, 1, NULL, NULL, &error) ||
+      (pairs->backend->drain && !pairs->backend->drain(pairs->instance, NULL, &error)))
+    g_error("%s", error->message);
+}
+
+/* Seconds for all pairs of the points, whose tree is made; 0: there is no such device. */
+static double seconds_of_pairs(Pairs *pairs, AstroBackendKind kind)
+{
+  g_autoptr(AstroDevice) device = astro_device_open_of(kind, 0, NULL);
+  const AstroPlace place = { .device = device };
+  AstroHistogramConfig config = { 0 };
+  const char *variant;
+  if (!device)
+    return 0;
+  astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, NULL);
+  pairs->backend = astro_module_backend_of(kind, "histogram");
+  pairs->instance = pairs->backend->create(&config, &place, &variant, NULL);
+  const double seconds = bench_seconds(call_pairs, pairs, ROUNDS);
+  pairs->backend->destroy(pairs->instance);
+  return seconds;
+}
+
+static void count_pairs(const char *what, guint64 n)
+{
+  static const AstroFootprint half = { .ra_max = 360, .dec_max = 90 };
+  AstroCatalogue sky;
+  AstroRandom random;
+  astro_random_init(&random, 1, 0);
+  astro_catalogue_uniform(&half, n, &random, &sky, NULL);
+  Pairs pairs = { .points = astro_points_new(sky.ra, sky.dec, NULL, NULL, n, 0, 0, NULL, NULL) };
+  compare_seconds(what, seconds_of_pairs(&pairs, ASTRO_BACKEND_OPENCL),
+                  seconds_of_pairs(&pairs, ASTRO_BACKEND_CUDA),
+                  0.5e-9 * (double)n * (double)(n - 1), "Gpairs/s", 0.7);
+  astro_points_free(pairs.points);
+  astro_catalogue_clear(&sky);
+}
+
 /* Steps are those of the sizes for fast devices. */
 static const BenchPower powers[] = {
   { ASTRO_FORMAT_CI8, "I", FAST_CHANNELS, 64, 1024, 1024, 1024, FALSE, 0 },
@@ -255,9 +313,9 @@ int main(int argc, char **argv)
   convert("convert CF32LE to CI8", ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI8, (1 << 26) / divisor);
   correlate("correlator, 64 stations, CI8", 64, 64, 4096 / divisor, ASTRO_FORMAT_CI8, NULL, 0);
   correlate("correlator, 256 stations, CI8", 256, 16, 4096 / divisor, ASTRO_FORMAT_CI8, NULL, 0);
-  correlate("correlator, 256 stations, CF32LE, CUDA's in half precision thrice", 256, 16,
-            4096 / divisor, ASTRO_FORMAT_CF32LE, NULL, 0);
-  correlate("correlator, 256 stations, CF32LE, CUDA's in single precision", 256, 16, 4096 / divisor,
+  correlate("correlator, 256 stations, CF32LE, CUDA's in half precision thrice", 256, 60,
+            2048 / divisor, ASTRO_FORMAT_CF32LE, NULL, 0);
+  correlate("correlator, 256 stations, CF32LE, CUDA's in single precision", 256, 60, 2048 / divisor,
             ASTRO_FORMAT_CF32LE, "simt", 0.9);
   channelize("filter bank, 1024 channels, CI8", 1024, ASTRO_FORMAT_CI8, 1024 / divisor);
   channelize("filter bank, 1000 channels, CF32LE", 1000, ASTRO_FORMAT_CF32LE, 1024 / divisor);
@@ -271,5 +329,6 @@ int main(int argc, char **argv)
     shape.steps /= divisor;
     form_beams(&shape);
   }
+  count_pairs("pairs of a million points, 0.01 to 10000 arcmin, 31 bins", 1000000 / divisor);
   return 0;
 }

@@ -3,7 +3,7 @@
  * grid-point additions (one visibility of one polarisation at one tap, 8 operations), by the
  * visibilities that came in, and by those left to spread after neighbours that need the same taps
  * at the same cells were added up. Beside them are cuBLAS's single-precision matrix products in the
- * same run. wprojection-gpu [part of a case's name]... */
+ * same run, if it is not by OpenCL. wprojection-gpu [opencl] [part of a case's name]... */
 #include "core/backend/module.h"
 #include "tests/core/gridder/gridding-stage.h"
 #include "tests/bench/bench.h"
@@ -185,17 +185,20 @@ int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (!bench_open_device("wprojection-gpu"))
+  const gboolean by_opencl = argc > 1 && g_str_equal(argv[1], "opencl");
+  const int first = by_opencl ? 2 : 1;
+  test_gridding_kind = by_opencl ? ASTRO_BACKEND_OPENCL : ASTRO_BACKEND_CUDA;
+  if (!bench_open_device_of(test_gridding_kind, "wprojection-gpu"))
     return 0;
-  double limit = run_gemm();
+  const double limit = by_opencl ? 0 : run_gemm();
   printf("\n%s: wprojection, %.1f Mvis on %d x %d; single-precision products %.1f TFLOP/s\n"
          "%-30s %-20s %9s %9s %6s %8s %7s %7s\n",
          device->name, 0.5e-6 * STATIONS * (STATIONS - 1) * STEPS * CHANNELS, SIZE, SIZE,
          limit * 1e-12, "support", "", "ms", "GGPAPS", "spread", "GGPAPS", "of FMA", "s before");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *name = name_of(&cases[i]);
-    gboolean chosen = argc < 2;
-    for (int a = 1; a < argc; a++)
+    gboolean chosen = argc <= first;
+    for (int a = first; a < argc; a++)
       chosen |= strstr(name, argv[a]) != NULL;
     if (chosen)
       run_case(&cases[i], limit);
