@@ -12,6 +12,18 @@ static const char text[] =
 #define LONGEST_PRIME 512 /* whose transform is a plain sum */
 #define MOST_STEPS 32     /* radices of a length below 2^32 */
 
+/* Lines that fit are transformed in a group's local memory, twice their size, of which groups on a
+ * multiprocessor are to have several. A group has several lines if they are short. */
+#define NEAR_BYTES 32768
+#define NEAR_GROUP 256
+#define NEAR_SAMPLES 1024 /* of a group */
+
+/* As in lines.cl. */
+typedef struct {
+  cl_uint n;
+  cl_uint radix[MOST_STEPS];
+} Radices;
+
 /* ---- memory ---- */
 
 void astro_opencl_rooms_clear(AstroOpenclRooms *rooms, const AstroPlace *place)
@@ -89,20 +101,22 @@ static double chirp_angle(const AstroOpenclLines *lines, guint64 k, double sign)
 
 /* ---- steps ---- */
 
-/* The radices of a length, small ones first; returns their number. */
-static guint radices_of(guint64 n, guint64 radices[MOST_STEPS])
+/* Divides n by a radix as often as it goes. */
+static void divide(Radices *radices, guint64 *n, guint64 radix)
 {
-  guint steps = 0;
-  for (guint64 radix = MOST_RADIX; radix > 1; radix--)
-    for (; n % radix == 0; n /= radix)
-      radices[steps++] = radix;
-  for (guint64 radix = MOST_RADIX + 1; n > 1; radix++) {
-    if (radix * radix > n)
-      radix = n;
-    for (; n % radix == 0; n /= radix)
-      radices[steps++] = radix;
-  }
-  return steps;
+  for (; *n % radix == 0; *n /= radix)
+    radices->radix[radices->n++] = (cl_uint)radix;
+}
+
+/* The radices of a length, from `most` down, and then prime factors beyond. */
+static Radices radices_of(guint64 n, guint most)
+{
+  Radices radices = { 0 };
+  for (guint64 radix = most; radix > 1; radix--)
+    divide(&radices, &n, radix);
+  for (guint64 radix = most + 1; n > 1; radix++)
+    divide(&radices, &n, radix * radix > n ? n : radix);
+  return radices;
 }
 
 static gboolean launch(const AstroOpenclLines *lines, cl_kernel kernel,
@@ -112,16 +126,46 @@ static gboolean launch(const AstroOpenclLines *lines, cl_kernel kernel,
   return astro_opencl_launch_items(&lines->place, kernel, arguments, n_arguments, items, 64, error);
 }
 
+/* Samples that fit in a group's local memory, and as many again. */
+static guint near_samples(const AstroOpenclLines *lines)
+{
+  const AstroOpenclDevice *device = astro_opencl_device(lines->place.device);
+  return (guint)(MIN(device->local_bytes, NEAR_BYTES) / 2 / sample_bytes(lines));
+}
+
+/* Radix 4 is the one that has a form of its own there. */
+static gboolean combine_all(const AstroOpenclLines *lines, const AstroOpenclRooms *rooms,
+                            guint64 count, guint at, GError **error)
+{
+  const gsize width = MIN(astro_opencl_device(lines->place.device)->most_items, NEAR_GROUP);
+  const cl_uint n = (cl_uint)lines->length, n_lines = (cl_uint)count;
+  const cl_uint together = MAX(MIN(near_samples(lines), NEAR_SAMPLES) / n, 1);
+  const Radices radices = radices_of(n, 4);
+  const AstroOpenclArgument arguments[] = { OPENCL_FACE(rooms->faces[at]),
+                                            OPENCL_FACE(rooms->faces[at ^ 1]),
+                                            OPENCL_FACE(lines->roots),
+                                            OPENCL_VALUE(n_lines),
+                                            OPENCL_VALUE(n),
+                                            OPENCL_VALUE(together),
+                                            OPENCL_VALUE(radices) };
+  return astro_opencl_launch_items(&lines->place, lines->combine_all, arguments,
+                                   G_N_ELEMENTS(arguments),
+                                   (count + together - 1) / together * width, width, error);
+}
+
 /* Transforms lines of `length` in the room *at, by radices. */
 static gboolean combine(const AstroOpenclLines *lines, const AstroOpenclRooms *rooms, guint64 count,
                         guint *at, GError **error)
 {
-  guint64 radices[MOST_STEPS];
   const cl_uint n = (cl_uint)lines->length, items = (cl_uint)(count * n);
-  const guint steps = radices_of(n, radices);
+  const Radices radices = radices_of(n, MOST_RADIX);
   cl_uint done = 1;
-  for (guint i = 0; i < steps; i++, *at ^= 1) {
-    const cl_uint radix = (cl_uint)radices[i];
+  if (lines->combine_all) {
+    *at ^= 1;
+    return combine_all(lines, rooms, count, *at ^ 1, error);
+  }
+  for (guint i = 0; i < radices.n; i++, *at ^= 1) {
+    const cl_uint radix = radices.radix[i];
     const AstroOpenclArgument arguments[] = { OPENCL_FACE(rooms->faces[*at]),
                                               OPENCL_FACE(rooms->faces[*at ^ 1]),
                                               OPENCL_FACE(lines->roots),
@@ -207,29 +251,36 @@ static gboolean make_chirp(AstroOpenclLines *lines, const char *stage, double si
 
 static gboolean open_kernels(AstroOpenclLines *lines, gboolean convolves, GError **error)
 {
-  AstroDevice *device = lines->place.device;
   const AstroOpenclProgram program = { "transforms of lines", text, lines->is_double };
-  const char *options = lines->is_double ? "-DREAL=double" : "-DREAL=float";
-  lines->combine = astro_opencl_kernel(device, &program, options, "combine", error);
-  if (!convolves || !lines->combine)
-    return lines->combine != NULL;
-  lines->spread = astro_opencl_kernel(device, &program, options, "spread", error);
-  lines->convolve =
-      lines->spread ? astro_opencl_kernel(device, &program, options, "convolve", error) : NULL;
-  lines->gather =
-      lines->convolve ? astro_opencl_kernel(device, &program, options, "gather", error) : NULL;
-  return lines->gather != NULL;
+  const guint near = near_samples(lines);
+  g_autofree char *options =
+      g_strdup_printf("-DREAL=%s -DMOST_STEPS=%d -DNEAR=%u", lines->is_double ? "double" : "float",
+                      MOST_STEPS, near);
+  const struct {
+    cl_kernel *kernel;
+    const char *name;
+    gboolean is_needed;
+  } kernels[] = { { &lines->combine_all, "combine_all", lines->length <= near },
+                  { &lines->combine, "combine", lines->length > near },
+                  { &lines->spread, "spread", convolves },
+                  { &lines->convolve, "convolve", convolves },
+                  { &lines->gather, "gather", convolves } };
+  for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
+    if (kernels[i].is_needed &&
+        !(*kernels[i].kernel =
+              astro_opencl_kernel(lines->place.device, &program, options, kernels[i].name, error)))
+      return FALSE;
+  return TRUE;
 }
 
 gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *place,
                                  const char *stage, guint64 n, gboolean inverse, gboolean is_double,
                                  GError **error)
 {
-  guint64 radices[MOST_STEPS];
-  const guint steps = radices_of(n, radices);
+  const Radices radices = radices_of(n, MOST_RADIX);
   const double sign = inverse ? 1 : -1;
   *lines = (AstroOpenclLines){ .place = *place, .n = n, .length = n, .is_double = is_double };
-  const gboolean convolves = steps > 0 && radices[steps - 1] > LONGEST_PRIME;
+  const gboolean convolves = radices.n > 0 && radices.radix[radices.n - 1] > LONGEST_PRIME;
   if (convolves)
     for (lines->length = 1; lines->length < 2 * n - 1;)
       lines->length *= 2;
@@ -242,7 +293,8 @@ gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *plac
 
 void astro_opencl_lines_clear(AstroOpenclLines *lines)
 {
-  const cl_kernel kernels[] = { lines->combine, lines->spread, lines->convolve, lines->gather };
+  const cl_kernel kernels[] = { lines->combine_all, lines->combine, lines->spread, lines->convolve,
+                                lines->gather };
   for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
     if (kernels[i])
       clReleaseKernel(kernels[i]);

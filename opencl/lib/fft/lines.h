@@ -32,8 +32,10 @@ typedef struct {
   guint64 length; /* of what goes by radices: n, or that of the convolution */
   guint64 room;   /* samples for which a line takes room in each of both rooms; n or more */
   gboolean is_double;
-  cl_kernel combine, spread, convolve, gather; /* the last three for convolutions */
-  gpointer roots;                              /* exp(-+2 pi i k / length) */
+  cl_kernel combine_all;              /* of lines that fit in a group's local memory */
+  cl_kernel combine;                  /* of others */
+  cl_kernel spread, convolve, gather; /* of convolutions */
+  gpointer roots;                     /* exp(-+2 pi i k / length) */
   gpointer chirp,
       response; /* exp(-+pi i k k / n), and the transform of what it is convolved with */
 } AstroOpenclLines;
