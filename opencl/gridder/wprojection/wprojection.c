@@ -16,6 +16,8 @@ static const AstroOpenclProgram program = {
 #define PRODUCTS_TOGETHER 4
 G_STATIC_ASSERT(ASTRO_GRID_TILE == 16);
 
+#define MOST_SLICES 4 /* of a group, of ITEMS each */
+
 #define MOST_RECORDS (1u << 20) /* that are sorted at once, unless a row has more */
 
 typedef struct {
@@ -116,6 +118,18 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
   return astro_opencl_work_launch(&self->work, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
 }
 
+/* As many as a group has room for. */
+static guint slices_of(AstroDevice *device)
+{
+  return (guint)CLAMP(astro_opencl_device(device)->most_items / ITEMS, 1, MOST_SLICES);
+}
+
+static char *options_of(const AstroGriddingConfig *config, AstroDevice *device)
+{
+  return g_strdup_printf("%s -DSLICES=%u", astro_opencl_real_option(config->is_double),
+                         slices_of(device));
+}
+
 static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
 {
   const Rows *shape = &self->shape;
@@ -123,14 +137,15 @@ static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
   const Spread work = { shape->size, self->products, shape->side, tiles,
                         (self->most_support - 1 + BIN - 1) / BIN };
   const guint64 shares = (self->products + PRODUCTS_TOGETHER - 1) / PRODUCTS_TOGETHER;
+  const guint group = slices_of(self->work.place.device) * ITEMS;
   const AstroOpenclArgument arguments[] = {
     OPENCL_FACE(self->starts),  OPENCL_FACE(self->planes), OPENCL_FACE(self->taps),
     OPENCL_FACE(self->of_taps), OPENCL_FACE(self->cells),  OPENCL_FACE(self->of_planes),
     OPENCL_FACE(self->values),  OPENCL_FACE(grid),         OPENCL_VALUE(work),
   };
   return astro_opencl_work_launch(&self->work, SPREAD, arguments, G_N_ELEMENTS(arguments),
-                                  (guint64)tiles * tiles * self->config.channels * shares * ITEMS,
-                                  ITEMS, error);
+                                  (guint64)tiles * tiles * self->config.channels * shares * group,
+                                  group, error);
 }
 
 static gboolean add_some(AstroGridding *self, const AstroGridRows *given, gpointer grid,
@@ -239,17 +254,16 @@ static void destroy(AstroGridding *self)
 gboolean astro_opencl_wprojection_compiles(const AstroGriddingConfig *config,
                                            const AstroPlace *place, GError **error)
 {
-  return astro_opencl_compiles(place->device, &program, astro_opencl_real_option(config->is_double),
-                               error) &&
+  g_autofree char *options = options_of(config, place->device);
+  return astro_opencl_compiles(place->device, &program, options, error) &&
          astro_opencl_sort_compiles(place, error);
 }
 
 static gboolean open_kernels(AstroGridding *self, const AstroPlace *place, GError **error)
 {
   static const char *const names[N_KERNELS] = { "find_keys", "put", "spread" };
-  return astro_opencl_work_init(&self->work, place, &program,
-                                astro_opencl_real_option(self->config.is_double), names, N_KERNELS,
-                                error);
+  g_autofree char *options = options_of(&self->config, place->device);
+  return astro_opencl_work_init(&self->work, place, &program, options, names, N_KERNELS, error);
 }
 
 static gboolean open_with(AstroGridding *self, const AstroGrid *grid, const AstroTaps *taps,
