@@ -111,63 +111,71 @@ float2 sample_at(__global const uchar *in)
 }
 #endif
 
-/* A row in local memory that a work item fetches anew for each part of the steps: always the same
- * one, of one input. */
-typedef struct {
-  __global const uchar *in, *valid; /* the input's samples */
-  uint row, input;                  /* its place in the tile */
-  int is_there;
-} Slot;
-
-/* Neighbours in memory go to neighbouring work items. */
-void find_slots(Slot slots[SLOTS], const Run *run, __global const uchar *in,
-                __global const uchar *valid, uint channel, uint first_input)
+/* The place in a tile of a row that a work item fetches anew for each part of the steps, x: the
+ * input, y: the row; neighbours in memory by neighbouring items. Always the same inputs, so that
+ * where they begin is found once. */
+uint2 slot_of(uint i, int by_time)
 {
-  const int by_time = run->time < run->station;
+  const uint at = i * SIDE * SIDE + (uint)get_local_id(0);
+  return by_time ? (uint2)(at / ROWS, at % ROWS) : (uint2)(at % TILE, at / TILE);
+}
+
+#define NOWHERE ULONG_MAX
+
+/* Where in the block the first samples of the slots' inputs are. */
+void find_slots(ulong begins[SLOTS], const Run *run, uint channel, uint first_input)
+{
   for (uint i = 0; i < SLOTS; i++) {
-    const uint at = i * SIDE * SIDE + (uint)get_local_id(0);
-    const uint row = by_time ? at % ROWS : at / TILE, column = by_time ? at / ROWS : at % TILE;
-    const uint input = first_input + column, station = input / run->pols, pol = input % run->pols;
-    slots[i].in = in + channel * run->channel + station * run->station + pol * run->pol;
-    slots[i].valid = valid + channel * run->valid_channel + station * run->valid_station;
-    slots[i].row = row;
-    slots[i].input = column;
-    slots[i].is_there = input < run->inputs;
+    const uint input = first_input + slot_of(i, run->time < run->station).x;
+    begins[i] = input < run->inputs ? channel * run->channel + input / run->pols * run->station +
+                                          input % run->pols * run->pol
+                                    : NOWHERE;
   }
 }
 
-/* The steps of a row; those that are lost, or beyond the end, are 0. */
-ROW row_of(const Run *run, const Slot *slot, uint step)
+int is_valid(const Run *run, __global const uchar *valid, uint channel, uint input, uint step)
+{
+  return !run->has_valid || valid[channel * run->valid_channel +
+                                  input / run->pols * run->valid_station + step * run->valid_time];
+}
+
+/* The steps of a row of an input; those that are lost, or beyond the end, are 0. */
+ROW row_of(const Run *run, __global const uchar *in, __global const uchar *valid, ulong begin,
+           uint channel, uint input, uint step)
 {
   ROW row = (ROW)(0, 0);
   for (uint i = 0; i < STEPS; i++, step++) {
-    const int is_good = slot->is_there && step < run->steps &&
-                        (!run->has_valid || slot->valid[step * run->valid_time]);
+    const int is_good =
+        begin != NOWHERE && step < run->steps && is_valid(run, valid, channel, input, step);
 #ifdef HAS_DOT
     if (is_good)
-      row |= convert_uint2(sample_at(slot->in + step * run->time) & 255) << 8 * i;
+      row |= convert_uint2(sample_at(in + begin + step * run->time) & 255) << 8 * i;
 #elif defined(FIRST) && defined(IS_BYTES)
     if (is_good)
-      row = convert_float2(sample_at(slot->in + step * run->time));
+      row = convert_float2(sample_at(in + begin + step * run->time));
 #else
     if (is_good)
-      row = sample_at(slot->in + step * run->time);
+      row = sample_at(in + begin + step * run->time);
 #endif
   }
   return row;
 }
 
-/* Reads the rows of the part of the steps that begins there, if it is one. */
-void fetch(ROW rows[SLOTS], const Run *run, const Slot slots[SLOTS], uint first_step)
+/* Fills a tile's rows in local memory. */
+void fetch(__local ROW to[ROWS][PITCH], const Run *run, __global const uchar *in,
+           __global const uchar *valid, const ulong begins[SLOTS], uint channel, uint first_input,
+           uint first_step)
 {
-  for (uint i = 0; i < SLOTS; i++)
-    rows[i] = row_of(run, &slots[i], first_step + slots[i].row * STEPS);
-}
-
-void put(__local ROW to[ROWS][PITCH], const Slot slots[SLOTS], const ROW rows[SLOTS])
-{
-  for (uint i = 0; i < SLOTS; i++)
-    to[slots[i].row][slots[i].input] = rows[i];
+  ROW rows[SLOTS];
+  for (uint i = 0; i < SLOTS; i++) {
+    const uint2 slot = slot_of(i, run->time < run->station);
+    rows[i] = row_of(run, in, valid, begins[i], channel, first_input + slot.x,
+                     first_step + slot.y * STEPS);
+  }
+  for (uint i = 0; i < SLOTS; i++) {
+    const uint2 slot = slot_of(i, run->time < run->station);
+    to[slot.y][slot.x] = rows[i];
+  }
 }
 
 /* Adds the sum of one product to those of the integration. */
@@ -197,8 +205,8 @@ uint2 tile_of(uint number)
 /* Columns of a work item: pairs of them, SIDE pairs apart. */
 #define COLUMN(j) (my_column + (j) / 2 * 2 * SIDE + (j) % 2)
 
-/* A group has a tile of a channel, a work item EACH rows side by side and as many columns. The rows
- * of the next steps are on their way while products are made. */
+/* A group has a tile of a channel, a work item EACH rows side by side and as many columns. While it
+ * fetches, another one makes products: few registers, so that there is room for it. */
 __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
 {
   __local ROW rows[ROWS][PITCH] __attribute__((aligned(16)));
@@ -210,8 +218,7 @@ __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
   const uint2 tile = tile_of(group % run.tiles);
   const uint my_row = (uint)get_local_id(0) / SIDE * EACH;
   const uint my_column = (uint)get_local_id(0) % SIDE * 2;
-  Slot row_slots[SLOTS], column_slots[SLOTS];
-  ROW next_rows[SLOTS], next_columns[SLOTS];
+  ulong row_begins[SLOTS], column_begins[SLOTS];
   SUM re[EACH][EACH], im[EACH][EACH];
   FIRST first_re[EACH][EACH], first_im[EACH][EACH];
   for (uint i = 0; i < EACH; i++)
@@ -219,16 +226,12 @@ __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
       re[i][j] = im[i][j] = 0;
       first_re[i][j] = first_im[i][j] = 0;
     }
-  find_slots(row_slots, &run, in, valid, channel, tile.x);
-  find_slots(column_slots, &run, in, valid, channel, tile.y);
-  fetch(next_rows, &run, row_slots, 0);
-  fetch(next_columns, &run, column_slots, 0);
+  find_slots(row_begins, &run, channel, tile.x);
+  find_slots(column_begins, &run, channel, tile.y);
   for (uint step = 0; step < run.steps; step += ROWS * STEPS) {
-    put(rows, row_slots, next_rows);
-    put(columns, column_slots, next_columns);
+    fetch(rows, &run, in, valid, row_begins, channel, tile.x, step);
+    fetch(columns, &run, in, valid, column_begins, channel, tile.y, step);
     barrier(CLK_LOCAL_MEM_FENCE);
-    fetch(next_rows, &run, row_slots, step + ROWS * STEPS);
-    fetch(next_columns, &run, column_slots, step + ROWS * STEPS);
     for (uint k = 0; k < ROWS; k++) {
       ROW a[EACH], b[EACH];
       for (uint i = 0; i < EACH; i += 2) {
