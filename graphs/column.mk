@@ -31,7 +31,7 @@ control_server = graphs/control-without.c
 endif
 dist_files += graphs/control.c graphs/control-without.c
 
-parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
+parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/scan-lines.c graphs/scan-parts.h graphs/links.c graphs/expand.c graphs/locate.c \
   graphs/passes.c graphs/passes.h graphs/job.c graphs/job.h \
   graphs/near.c graphs/near.h
 
