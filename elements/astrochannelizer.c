@@ -215,9 +215,11 @@ static void append_input(GstCaps *caps, const GstStructure *given, AstroQuantity
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  const guint channels = ASTRO_CHANNELIZER(trans)->channels; /* once: another thread may set it */
+  AstroChannelizer *self = ASTRO_CHANNELIZER(trans);
+  guint channels;
   GstCaps *result = gst_caps_new_empty();
 
+  astro_fields_copy_numbers(self, &channels, &self->channels, sizeof channels);
   for (guint i = 0; i < gst_caps_get_size(caps); i++) {
     const GstStructure *s = gst_caps_get_structure(caps, i);
     if (direction == GST_PAD_SINK) {

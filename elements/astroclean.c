@@ -83,18 +83,22 @@
 #include "elements/base/astrofields.h"
 #include "elements/base/astroreader.h"
 
-struct _AstroClean {
-  AstroStage parent;
-  /* properties */
+typedef struct {
   AstroCleanOutput output;
   double gain, auto_threshold;
   double auto_mask, peak_fraction;
   guint iterations;
-  char *threshold, *scales, *mask_file, *model_file, *components;
   gint border; /* -1: as small as stays exact */
   gboolean wide_psf;
   gboolean join;
   guint spectral_terms;
+} Settings;
+
+struct _AstroClean {
+  AstroStage parent;
+  /* properties */
+  Settings set;
+  char *threshold, *scales, *mask_file, *model_file, *components;
 
   AstroGrid grid; /* of the input's caps */
   AstroCleanConfig config;
@@ -117,18 +121,25 @@ ASTRO_STATIC_ENUM_TYPE(astro_clean_output_get_type, "AstroCleanOutput",
 
 /* ---- negotiation ---- */
 
+static Settings settings_of(AstroClean *self)
+{
+  Settings now;
+  astro_fields_copy_numbers(self, &now, &self->set, sizeof now);
+  return now;
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  const AstroClean *self = ASTRO_CLEAN(trans);
+  const Settings set = settings_of(ASTRO_CLEAN(trans));
   GstCaps *result = direction == GST_PAD_SINK ? gst_caps_copy(caps) : gst_caps_new_empty();
 
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     if (direction == GST_PAD_SINK)
-      astro_clean_describe_output(gst_caps_get_structure(result, i), self->output);
+      astro_clean_describe_output(gst_caps_get_structure(result, i), set.output);
     else /* a wide point-spread function serves nothing but cleaning */
-      astro_clean_append_input(gst_caps_get_structure(caps, i),
-                               self->wide_psf && self->iterations > 0, result);
+      astro_clean_append_input(gst_caps_get_structure(caps, i), set.wide_psf && set.iterations > 0,
+                               result);
   return astro_stage_filter_caps(result, filter);
 }
 
@@ -183,7 +194,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
-  const gint border = self->border; /* once: another thread may set it */
+  const Settings set = settings_of(self); /* once: another thread may set them */
 
   if (!astro_image_check_layout(in, error))
     return FALSE;
@@ -193,7 +204,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
         "an image of products %s, expected at least one and the point-spread function "
         "(PSF) after them: astroimage psf=true makes it",
         names);
-  if (self->join && astro_stream_extent(in, ASTRO_AXIS_CHANNEL) == 1)
+  if (set.join && astro_stream_extent(in, ASTRO_AXIS_CHANNEL) == 1)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "join=true and an image of one channel: expected a cube of several, "
                                "which astrogridder per-channel=true makes, or join=false");
@@ -204,15 +215,15 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .in_size = self->grid.size,
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
     .products = pols - 1,
-    .gain = self->gain,
-    .iterations = self->iterations,
-    .auto_threshold = self->auto_threshold,
-    .border = border < 0 ? astro_clean_exact_border(size, self->grid.size) : (guint)border,
-    .output = self->output,
-    .auto_mask = self->auto_mask,
-    .fraction = self->peak_fraction,
-    .joined = self->join,
-    .spectral_terms = self->spectral_terms,
+    .gain = set.gain,
+    .iterations = set.iterations,
+    .auto_threshold = set.auto_threshold,
+    .border = set.border < 0 ? astro_clean_exact_border(size, self->grid.size) : (guint)set.border,
+    .output = set.output,
+    .auto_mask = set.auto_mask,
+    .fraction = set.peak_fraction,
+    .joined = set.join,
+    .spectral_terms = set.spectral_terms,
     .frequency = in->frequency,
     .bandwidth = in->bandwidth,
   };
@@ -221,7 +232,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   self->has_files = FALSE;
   self->warned_of_weights = FALSE;
   *(AstroCleanConfig *)given = self->config;
-  if (border < 0 && self->config.border > 0 && self->wide_psf && self->config.iterations > 0)
+  if (set.border < 0 && self->config.border > 0 && set.wide_psf && self->config.iterations > 0)
     astro_clean_warn_of_narrow_psf(GST_ELEMENT(self), &self->config);
   return astro_stage_check_extent(stage, ASTRO_AXIS_X, size, error) &&
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
@@ -398,19 +409,19 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(AstroClean, output, "output", "Output", "Images to output",
+  ASTRO_ENUM(AstroClean, set.output, "output", "Output", "Images to output",
              astro_clean_output_get_type, ASTRO_CLEAN_RESTORED),
-  ASTRO_DOUBLE(AstroClean, gain, "gain", "Gain",
+  ASTRO_DOUBLE(AstroClean, set.gain, "gain", "Gain",
                "Part of a peak that an iteration subtracts, 0 to 1", -G_MAXDOUBLE, G_MAXDOUBLE,
                0.1),
-  ASTRO_UINT(AstroClean, iterations, "iterations", "Iterations",
+  ASTRO_UINT(AstroClean, set.iterations, "iterations", "Iterations",
              "Most iterations for each product and channel", 0, G_MAXUINT, 1000),
   ASTRO_TEXT(AstroClean, threshold, "threshold", "Threshold",
              "Ends when no peak is higher than this: a flux in Jy/beam, such as 0.01 or 10mJy, or "
              "times the noise, such as 3sigma (0: at auto-threshold)",
              "0"),
   ASTRO_DOUBLE(
-      AstroClean, auto_threshold, "auto-threshold", "Automatic threshold",
+      AstroClean, set.auto_threshold, "auto-threshold", "Automatic threshold",
       "Without a threshold: ends when no peak is above this many times the noise (0: goes on)",
       -G_MAXDOUBLE, G_MAXDOUBLE, 3),
   ASTRO_TEXT(
@@ -422,11 +433,11 @@ static const AstroField fields[] = {
              "A FITS image of this size: sources are looked for only where it is not 0 (empty: "
              "everywhere)",
              ""),
-  ASTRO_DOUBLE(AstroClean, auto_mask, "auto-mask", "Automatic mask",
+  ASTRO_DOUBLE(AstroClean, set.auto_mask, "auto-mask", "Automatic mask",
                "First finds what is above this many times the noise around it, and then goes on to "
                "the threshold only there (0: everywhere)",
                -G_MAXDOUBLE, G_MAXDOUBLE, 0),
-  ASTRO_DOUBLE(AstroClean, peak_fraction, "peak-fraction", "Fraction of the peak",
+  ASTRO_DOUBLE(AstroClean, set.peak_fraction, "peak-fraction", "Fraction of the peak",
                "Ends when no peak is above this part of the first one, for major cycles (0: goes "
                "on)",
                -G_MAXDOUBLE, G_MAXDOUBLE, 0),
@@ -438,20 +449,20 @@ static const AstroField fields[] = {
              "A file to write with the pixels of the model as a sky, for astrovissrc and others "
              "(empty: none)",
              ""),
-  ASTRO_BOOLEAN(AstroClean, join, "join", "Join channels",
+  ASTRO_BOOLEAN(AstroClean, set.join, "join", "Join channels",
                 "Looks for sources in the weighted mean of all channels, and subtracts each in all "
                 "of them; else every channel is cleaned by itself",
                 FALSE),
-  ASTRO_UINT(AstroClean, spectral_terms, "spectral-terms", "Spectral terms",
+  ASTRO_UINT(AstroClean, set.spectral_terms, "spectral-terms", "Spectral terms",
              "With join=true: terms of the polynomial in frequency that a source's spectrum is, 1 "
              "for the same flux in all channels, up to 3 (0: a flux of its own in each channel)",
              0, ASTRO_POLYNOMIAL_MOST_TERMS, 0),
-  ASTRO_INT(AstroClean, border, "border", "Border",
+  ASTRO_INT(AstroClean, set.border, "border", "Border",
             "Pixels along the edges where no sources are looked for (-1: none with a wide "
             "point-spread function, a quarter of the image without one)",
             -1, G_MAXINT, -1),
   ASTRO_BOOLEAN(
-      AstroClean, wide_psf, "wide-psf", "Wide point-spread function",
+      AstroClean, set.wide_psf, "wide-psf", "Wide point-spread function",
       "Asks for a point-spread function twice as large as the image, to reach from any source to "
       "every pixel",
       TRUE),

@@ -58,12 +58,16 @@
 #define CUDA_LAYOUT "channel:station:pol:time"
 #define OUTPUT_LAYOUT "channel:baseline:pol:pol"
 
+typedef struct {
+  guint channel_step, time_step;
+  AstroTriangle triangle;
+} Settings;
+
 struct _AstroCorrelator {
   AstroStage parent;
   /* properties */
   AstroLength length;
-  guint channel_step, time_step;
-  AstroTriangle triangle;
+  Settings set;
   /* copies from when the backend was made, because properties may be set at any time */
   AstroCorrelatorConfig config; /* for checks of another length */
   guint64 spectra;              /* in one block of visibilities */
@@ -86,15 +90,22 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
+static Settings settings_of(AstroCorrelator *self)
+{
+  Settings now;
+  astro_fields_copy_numbers(self, &now, &self->set, sizeof now);
+  return now;
+}
+
 /* Spectra in one block of visibilities; 0 if refused, or not known for lack of a rate. */
-static guint64 dump_spectra(AstroCorrelator *self, const GstStructure *spectra)
+static guint64 dump_spectra(AstroCorrelator *self, const Settings *set, const GstStructure *spectra)
 {
   gint rate_n = 0, rate_d = 1;
   guint integration;
   if (spectra)
     gst_structure_get_fraction(spectra, "rate", &rate_n, &rate_d);
   return astro_length_find(ASTRO_STAGE(self), &self->length, rate_n, rate_d, &integration, NULL)
-             ? (guint64)integration * self->time_step
+             ? (guint64)integration * set->time_step
              : 0;
 }
 
@@ -147,7 +158,8 @@ static void copy_fields(GstStructure *to, const GstStructure *from)
     astro_integration_copy_field(to, from, fields[i]);
 }
 
-static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *from)
+static GstStructure *to_visibilities(AstroCorrelator *self, const Settings *set,
+                                     const GstStructure *from)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-visibilities");
   gint stations, channels;
@@ -155,22 +167,23 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   convert_format(to, from, GST_PAD_SINK);
   gst_structure_set(to, "layout", G_TYPE_STRING, OUTPUT_LAYOUT, NULL);
   gboolean known = gst_structure_get_int(from, "stations", &stations) && stations > 0;
-  astro_integration_set_int(
-      to, "baselines", known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
+  astro_integration_set_int(to, "baselines",
+                            known ? astro_correlator_baselines((guint)stations, set->triangle) : 0);
   known = gst_structure_get_int(from, "channels", &channels) && channels > 0;
-  astro_integration_set_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
+  astro_integration_set_int(to, "channels", known ? (guint64)channels / set->channel_step : 0);
   gst_structure_set(to, "pols", GST_TYPE_INT_RANGE, 1, 2, NULL); /* spectra may have no pol axis */
   copy_fields(to, from);
-  if (self->triangle == ASTRO_TRIANGLE_FULL)
+  if (set->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  astro_integration_convert_rate(to, from, 1, dump_spectra(self, from));
+  astro_integration_convert_rate(to, from, 1, dump_spectra(self, set, from));
   gst_structure_set(to, "counts", G_TYPE_BOOLEAN, TRUE, NULL);
   return to;
 }
 
 /* Sets only what is known for certain: a range would unfix the fixed caps of a capsfilter upstream
  * that leaves out an axis of length 1. NULL: no spectra give such visibilities. */
-static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from, const char *layout)
+static GstStructure *to_spectra(AstroCorrelator *self, const Settings *set,
+                                const GstStructure *from, const char *layout)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-spectra");
   gint baselines, channels;
@@ -179,7 +192,7 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   if (layout)
     gst_structure_set(to, "layout", G_TYPE_STRING, layout, NULL);
   if (gst_structure_get_int(from, "baselines", &baselines)) {
-    guint stations = stations_of(baselines, self->triangle);
+    guint stations = stations_of(baselines, set->triangle);
     if (stations == 0) {
       gst_structure_free(to);
       return NULL;
@@ -187,9 +200,9 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
     astro_integration_set_int(to, "stations", stations);
   }
   /* With a channel step left open: the backend refuses one that does not divide the channels. */
-  if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
+  if (set->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     astro_integration_set_int(to, "channels", (guint64)MAX(channels, 0));
-  astro_integration_convert_rate(to, from, dump_spectra(self, NULL), 1);
+  astro_integration_convert_rate(to, from, dump_spectra(self, set, NULL), 1);
   copy_fields(to, from);
   return to;
 }
@@ -199,6 +212,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                                GstCaps *filter)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(trans);
+  const Settings set = settings_of(self);
   GstCaps *result = gst_caps_new_empty();
   const char *layouts[] = { CPU_LAYOUT, NULL };
 
@@ -206,10 +220,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     layouts[0] = CUDA_LAYOUT;
 
   for (guint i = 0; i < gst_caps_get_size(caps) && direction == GST_PAD_SINK; i++)
-    gst_caps_append_structure(result, to_visibilities(self, gst_caps_get_structure(caps, i)));
+    gst_caps_append_structure(result, to_visibilities(self, &set, gst_caps_get_structure(caps, i)));
   for (guint l = 0; l < G_N_ELEMENTS(layouts) && direction == GST_PAD_SRC; l++)
     for (guint i = 0; i < gst_caps_get_size(caps); i++) {
-      GstStructure *to = to_spectra(self, gst_caps_get_structure(caps, i), layouts[l]);
+      GstStructure *to = to_spectra(self, &set, gst_caps_get_structure(caps, i), layouts[l]);
       if (to)
         gst_caps_append_structure(result, to);
     }
@@ -276,9 +290,10 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
 static gboolean check_length(AstroStage *stage, guint spectra, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  const guint time_step = settings_of(self).time_step;
   AstroCorrelatorConfig config = self->config;
-  config.integration = (guint64)spectra * self->time_step;
-  return check_spectra(&config, spectra, self->time_step, error);
+  config.integration = (guint64)spectra * time_step;
+  return check_spectra(&config, spectra, time_step, error);
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
@@ -287,7 +302,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroCorrelatorConfig *config = configuration;
-  const guint time_step = self->time_step;
+  const Settings set = settings_of(self);
   guint integration;
 
   if (!astro_length_find(stage, &self->length, in->rate_n, in->rate_d, &integration, error))
@@ -299,11 +314,11 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .layout = in->layout,
     .from = in->format,
     .to = out->format,
-    .triangle = self->triangle,
-    .channel_step = self->channel_step,
-    .integration = (guint64)integration * time_step,
+    .triangle = set.triangle,
+    .channel_step = set.channel_step,
+    .integration = (guint64)integration * set.time_step,
   };
-  if (!check_spectra(config, integration, time_step, error) ||
+  if (!check_spectra(config, integration, set.time_step, error) ||
       !astro_integration_check_rate(config->integration, in, out, error))
     return FALSE;
   if (!check_baselines(config, error) || !check_extents(config, out, error))
@@ -507,8 +522,8 @@ static gboolean go_to(AstroStage *stage, guint64 step, GError **error)
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   if (self->open && number_of(self, step) != self->number && !end_integration(stage, FALSE, error))
     return FALSE;
-  return self->open ||
-         astro_length_renew(stage, &self->length, step, self->time_step, check_length, error);
+  return self->open || astro_length_renew(stage, &self->length, step, settings_of(self).time_step,
+                                          check_length, error);
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
@@ -619,12 +634,12 @@ static const AstroField fields[] = {
                "Duration of one block of visibilities in seconds, instead of integration: the "
                "nearest whole number of spectra by the rate in caps; 0: use integration",
                0, 1e9, 0, .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
-  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Pairs of stations to output",
+  ASTRO_ENUM(AstroCorrelator, set.triangle, "triangle", "Triangle", "Pairs of stations to output",
              triangle_get_type, ASTRO_TRIANGLE_LOWER),
-  ASTRO_UINT(AstroCorrelator, channel_step, "channel-step", "Channel step",
+  ASTRO_UINT(AstroCorrelator, set.channel_step, "channel-step", "Channel step",
              "Neighbouring channels averaged into one; has to divide the number of channels", 1,
              G_MAXUINT, 1),
-  ASTRO_UINT(AstroCorrelator, time_step, "time-step", "Time step",
+  ASTRO_UINT(AstroCorrelator, set.time_step, "time-step", "Time step",
              "Successive integrations averaged into one", 1, G_MAXUINT, 1),
   { 0 },
 };

@@ -67,13 +67,17 @@
 
 typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
 
+typedef struct {
+  AstroFftDirection direction;
+  AstroCentred centred;
+  guint length;
+} Numbers;
+
 struct _AstroFft {
   AstroStage parent;
   /* properties */
   char *axes;
-  AstroFftDirection direction;
-  AstroCentred centred;
-  guint length;
+  Numbers set;
 
   guint64 cut_length;    /* samples of a transform where time is split into channels */
   GstCaps *taken, *made; /* caps of input and output */
@@ -110,9 +114,12 @@ static gboolean read_settings(AstroFft *self, AstroFftSettings *settings, GError
 {
   g_autofree char *axes = astro_fields_copy_text(self, &self->axes);
 
-  *settings = (AstroFftSettings){ .inverse = self->direction == DIRECTION_INVERSE,
-                                  .centred = self->centred,
-                                  .length = self->length };
+  Numbers set;
+
+  astro_fields_copy_numbers(self, &set, &self->set, sizeof set);
+  *settings = (AstroFftSettings){ .inverse = set.direction == DIRECTION_INVERSE,
+                                  .centred = set.centred,
+                                  .length = set.length };
   if (astro_fft_parse_axes(settings, axes, error))
     return TRUE;
   settings->n_axes = 0;
@@ -389,12 +396,12 @@ static const AstroField fields[] = {
              "Axes to transform along, joined by ',' (unset: u,v or x,y of a uvgrid or an "
              "image; time of voltages; channel of spectra)",
              NULL),
-  ASTRO_ENUM(AstroFft, direction, "direction", "Direction", "The sign of the exponent",
+  ASTRO_ENUM(AstroFft, set.direction, "direction", "Direction", "The sign of the exponent",
              astro_fft_direction_get_type, DIRECTION_FORWARD),
-  ASTRO_ENUM(AstroFft, centred, "centred", "Centred",
+  ASTRO_ENUM(AstroFft, set.centred, "centred", "Centred",
              "Axes whose index zero lies in the middle, at length / 2", astro_centred_get_type,
              ASTRO_CENTRED_AUTO),
-  ASTRO_UINT(AstroFft, length, "length", "Length",
+  ASTRO_UINT(AstroFft, set.length, "length", "Length",
              "Samples of a transform along time; also of an inverse one to real samples, if not "
              "twice the bins less two",
              1, MAX_LENGTH, 1024),

@@ -55,57 +55,23 @@
  *   astrofitssink location=power.sf bits=8
  * ]|
  */
-#include "elements/astrofitssink.h"
-#include "core/fits/fits.h"
-#include "core/memory/memory.h"
-#include "core/lib/files/utc-name.h"
-#include "core/lib/sky/earth-error.h"
-#include "core/ranks/world.h"
-#include "core/stream/histogram-summary.h"
-#include "core/stream/absent.h"
-#include "core/stream/elsewhere.h"
-#include "core/stream/uvw-meta.h"
-#include "core/tpacf/about.h"
+#include "elements/astrofitssink-parts.h"
+
 #include "core/kit/units.h"
-#include "elements/base/astroincoming.h"
-#include "elements/base/astroearth.h"
+#include "core/lib/files/utc-name.h"
+#include "core/memory/memory.h"
+#include "core/ranks/world.h"
+#include "core/stream/elsewhere.h"
+#include "core/stream/histogram-summary.h"
+#include "core/tpacf/about.h"
 #include "elements/base/astrofields.h"
-#include "elements/base/astrointegrations.h"
+#include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
 
 #include <gio/gio.h>
-
-struct _AstroFitsSink {
-  GstBaseSink parent;
-  char *location;          /* property: name of the next file */
-  char *earth_orientation; /* property */
-  guint64 max_duration;    /* property: ns of a file; 0: any */
-  guint bits;              /* property */
-  AstroEarthUse earth;
-
-  AstroPartFile *file; /* open from READY on to the end of the stream */
-  char *name;          /* its final name */
-  char *pattern;       /* of the names of files, if there may be several; else NULL */
-  guint64 file_begin;  /* of one of several, ns since the observation's start */
-  guint64 most_ns;     /* of a file, as of the start; 0: any */
-  GHashTable *names;   /* of these files */
-  guint n_files;       /* opened since the start */
-  const AstroFitsWriterKind *kind;
-  gpointer writer; /* made when the first frame comes; set atomically, since queries look */
-  AstroFitsContents contents;
-  GstEvent *observation;          /* the event that contents' observation is from */
-  GstEvent *about;                /* describes the correlation functions that follow it */
-  GstEvent *summary;              /* describes the histograms that follow it */
-  AstroIntegrations integrations; /* of visibilities: their times */
-  guint64 written;                /* frames, or tables */
-  AstroFitsTally tally;
-  gint64 begin_ns, end_ns; /* of what has been written */
-  gboolean refused;        /* the last observation was refused: no frame of it is written */
-  gboolean failed;         /* an error was posted: nothing more is written until a flush */
-};
 
 G_DEFINE_TYPE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssink, "astrofitssink", GST_RANK_NONE, ASTRO_TYPE_FITS_SINK)
@@ -186,102 +152,7 @@ static gboolean fail(AstroFitsSink *self, const GError *error)
   return FALSE;
 }
 
-static GstStructure *visibilities_of_file(AstroFitsSink *self)
-{
-  const AstroStream *stream = &self->contents.stream;
-  const AstroFitsTally *tally = &self->tally;
-  gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
-  g_autofree char *start =
-      astro_observation_tell_time(self->contents.observation, (guint64)self->begin_ns);
-  GstStructure *file = gst_structure_new(
-      "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
-      self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
-      "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
-      G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "products", G_TYPE_INT,
-      pols * pols, "integrations", G_TYPE_UINT64, self->written, "start", G_TYPE_STRING, start,
-      "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
-      "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
-      G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
-  if (self->integrations.steps.again)
-    gst_structure_set(file, "again", G_TYPE_UINT64, self->integrations.steps.again, NULL);
-  return file;
-}
-
-static GstStructure *tables_of_file(AstroFitsSink *self)
-{
-  guint64 columns = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_COLUMN);
-  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
-                           G_TYPE_STRING, self->kind->name, "tables", G_TYPE_UINT64, self->written,
-                           "rows", G_TYPE_UINT64, self->tally.values / columns, "columns",
-                           G_TYPE_STRING, self->contents.columns, NULL);
-}
-
-static GstStructure *images_of_file(AstroFitsSink *self)
-{
-  const AstroStream *stream = &self->contents.stream;
-  g_autofree char *products = g_strjoinv(":", self->contents.grid.products);
-  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
-                           G_TYPE_STRING, self->kind->name, "images", G_TYPE_UINT64, self->written,
-                           "width", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_X),
-                           "height", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_Y),
-                           "channels", G_TYPE_INT,
-                           (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "products",
-                           G_TYPE_STRING, products, NULL);
-}
-
-static GstStructure *blocks_of_file(AstroFitsSink *self)
-{
-  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
-                           G_TYPE_STRING, self->kind->name, "quantity", G_TYPE_STRING,
-                           astro_quantity_name(self->kind->quantity), "blocks", G_TYPE_UINT64,
-                           self->written, "values", G_TYPE_UINT64, self->tally.values, NULL);
-}
-
-static GstStructure *samples_of_file(AstroFitsSink *self)
-{
-  const AstroStream *stream = &self->contents.stream;
-  g_autofree char *start =
-      astro_observation_tell_time(self->contents.observation, (guint64)self->begin_ns);
-  return gst_structure_new(
-      "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
-      self->kind->name, "channels", G_TYPE_INT,
-      (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "pols", G_TYPE_INT,
-      (gint)astro_stream_extent(stream, ASTRO_AXIS_POL), "integrations", G_TYPE_UINT64,
-      self->written, "start", G_TYPE_STRING, start, "seconds", G_TYPE_DOUBLE,
-      (double)(self->end_ns - self->begin_ns) / GST_SECOND, "flagged", G_TYPE_DOUBLE,
-      (double)self->tally.flagged / (double)self->tally.values, "partial", G_TYPE_UINT64,
-      self->tally.partial, "filled", G_TYPE_UINT64, self->tally.filled, NULL);
-}
-
-static void tell_of_file(AstroFitsSink *self)
-{
-  GstStructure *file = self->kind->is_timed                           ? visibilities_of_file(self)
-                       : self->kind->is_stepped                       ? samples_of_file(self)
-                       : self->kind->is_blocks                        ? blocks_of_file(self)
-                       : self->kind->quantity == ASTRO_QUANTITY_IMAGE ? images_of_file(self)
-                                                                      : tables_of_file(self);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
-}
-
-static void warn_of_weights(AstroFitsSink *self)
-{
-  const AstroFitsTally *tally = &self->tally;
-  if (tally->filled)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                         " values were lost and have the mean of their channel in the file, whose "
-                         "weights are for whole rows",
-                         self->name, tally->filled, tally->values),
-                        (NULL));
-  if (tally->dropped)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("%s: %" G_GUINT64_FORMAT " good values were left out, as another "
-                         "polarisation of their channel was lost for a whole row",
-                         self->name, tally->dropped),
-                        (NULL));
-}
-
-static gboolean finish(AstroFitsSink *self)
+gboolean astro_fits_sink_finish(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
   gboolean done = self->kind->finish(self->writer, &self->tally, &error);
@@ -291,13 +162,7 @@ static gboolean finish(AstroFitsSink *self)
   if (!done)
     return fail(self, error);
   ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
-  tell_of_file(self);
-  warn_of_weights(self);
-  if (self->tally.not_finite)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("%s: NaN or infinite values were written as flagged: %" G_GUINT64_FORMAT,
-                         self->name, self->tally.not_finite),
-                        (NULL));
+  astro_fits_sink_tell_of_file(self);
   self->written = 0;
   return TRUE;
 }
@@ -317,7 +182,7 @@ static void stop(AstroFitsSink *self)
 {
   /* If another rank failed, part of the result is missing in what has come so far. */
   if (self->written && astro_world_find().ranks == 1)
-    finish(self);
+    astro_fits_sink_finish(self);
   discard(self);
   astro_steps_reset(&self->integrations.steps);
   astro_fits_contents_clear(&self->contents);
@@ -424,7 +289,7 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
 static gboolean end_of_stream(AstroFitsSink *self)
 {
   if (self->written)
-    return finish(self);
+    return astro_fits_sink_finish(self);
   if (self->n_files && !self->file && !self->failed)
     return TRUE;
   if (self->failed)
@@ -468,148 +333,6 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   return FALSE;
 }
 
-/* Whether each step has its place in the file, once. */
-static gboolean is_stepped(const AstroFitsSink *self)
-{
-  return self->kind->is_timed || self->kind->is_stepped;
-}
-
-/* A catalogue counts as one table, however many points it has, and so does a block; a buffer may
- * hold several correlation functions. */
-static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
-{
-  return self->kind->is_blocks || self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1
-                                                                                   : frames->frames;
-}
-
-/* Gives the next of several files its name. */
-static gboolean open_next(AstroFitsSink *self, guint64 begin, GError **error)
-{
-  const AstroObservation *o = self->contents.observation;
-  if (!o || !o->has_start)
-    return astro_fits_refuse(error, "max-file-duration is set, and the start of the observation, "
-                                    "which names files, is not known: put astroobserve "
-                                    "start-time=... upstream");
-  g_autofree char *name =
-      astro_utc_name(self->pattern, o->start_mjd, o->start_ns + begin, self->n_files++);
-  if (g_hash_table_contains(self->names, name))
-    return astro_fits_refuse(error,
-                             "another file of this stream is already named %s: expected a location "
-                             "that tells files apart by their time (%%Y%%m%%dT%%H%%M%%S.%%f) or "
-                             "number (%%i)",
-                             name);
-  g_free(self->name);
-  self->name = g_strdup(name);
-  g_hash_table_add(self->names, g_steal_pointer(&name));
-  self->file = astro_part_file_create(self->name, error);
-  self->written = 0;
-  self->tally = (AstroFitsTally){ 0 };
-  return self->file != NULL;
-}
-
-/* A file ends before the buffer with which it would be longer than it may be. */
-static gboolean change_file(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
-{
-  GstBuffer *buffer = frames->buffer;
-  const gboolean has_times = frames->duration_ns > 0;
-  if (!self->pattern)
-    return TRUE;
-  if (!has_times && !(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)))
-    return astro_fits_refuse(error, "max-file-duration is set, and a buffer has no time and "
-                                    "duration");
-  const guint64 begin = has_times ? (guint64)frames->start_ns : GST_BUFFER_PTS(buffer);
-  const guint64 length = has_times ? (guint64)frames->duration_ns : GST_BUFFER_DURATION(buffer);
-  if (self->written > 0 && begin + length > self->file_begin + self->most_ns && !finish(self))
-    return FALSE; /* the error was posted */
-  if (self->file)
-    return TRUE;
-  self->file_begin = begin;
-  return open_next(self, begin, error);
-}
-
-static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
-{
-  if (!change_file(self, frames, error))
-    return FALSE;
-  if (!self->writer) {
-    g_atomic_pointer_set(&self->writer, self->kind->create(self->file, &self->contents, error));
-    if (self->writer && self->kind->is_timed && self->n_files <= 1)
-      astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->contents.observation,
-                           &self->contents.stream, astro_earth_error_of_uvw(ASTRO_DEGREE),
-                           " a degree from the phase centre");
-  }
-  if (!self->writer || !self->kind->write(self->writer, frames, &self->tally, error))
-    return FALSE;
-  if (self->written == 0) {
-    self->begin_ns = frames->start_ns;
-    if (self->n_files <= 1 && self->kind->is_timed)
-      astro_integrations_warn_of_delays(GST_ELEMENT(self), self->name, self->contents.observation,
-                                        &self->contents.stream, frames->start_ns);
-  }
-  self->end_ns = frames->start_ns + frames->duration_ns;
-  self->written += is_stepped(self) ? frames->frames : n_tables(self, frames);
-  return TRUE;
-}
-
-static gboolean find_metas(const AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames,
-                           GError **error)
-{
-  const guint64 baselines = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_BASELINE);
-  if (self->kind->quantity == ASTRO_QUANTITY_VISIBILITIES)
-    frames->absent = astro_buffer_find_absent(buffer, frames->frames, baselines);
-  return self->kind->quantity != ASTRO_QUANTITY_VISIBILITIES ||
-         astro_buffer_find_uvw(buffer, self->contents.observation, frames->frames, baselines,
-                               &frames->uvw, error);
-}
-
-/* Leaves out repeated steps: *buffer becomes what is left of it, or NULL. */
-static gboolean place_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
-                             GError **error)
-{
-  AstroIntegrationsPlace place = { .frames = frames->frames };
-  if (!astro_integrations_place(&self->integrations, GST_ELEMENT(self), self->name,
-                                &self->contents.stream, self->written == 0, buffer, &place, error))
-    return FALSE;
-  frames->frames = place.frames;
-  frames->first = place.first;
-  frames->start_ns = place.start_ns;
-  frames->duration_ns = place.duration_ns;
-  return TRUE;
-}
-
-static gboolean time_image(GstBuffer *buffer, AstroFitsFrames *frames, GError **error)
-{
-  frames->image = astro_buffer_get_image(buffer);
-  frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
-  frames->duration_ns =
-      GST_BUFFER_DURATION_IS_VALID(buffer) ? (gint64)GST_BUFFER_DURATION(buffer) : 0;
-  return astro_check_times((guint64)frames->start_ns, (guint64)frames->duration_ns, error);
-}
-
-/* Fills in the frames of a buffer and their times; *buffer may become a part of it, or NULL where
- * there is nothing to write. */
-static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
-                            GError **error)
-{
-  const AstroStream *stream = &self->contents.stream;
-
-  if (!astro_stream_steps(stream, gst_buffer_get_size(*buffer), &frames->frames, error) ||
-      !astro_stream_check_counts(stream, *buffer, error))
-    return FALSE;
-  if ((is_stepped(self) || self->kind->is_blocks) && frames->frames == 0)
-    gst_clear_buffer(buffer);
-  else if (is_stepped(self) && !place_frames(self, buffer, frames, error))
-    return FALSE;
-  else if (self->kind->quantity == ASTRO_QUANTITY_IMAGE && !time_image(*buffer, frames, error))
-    return FALSE;
-  if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
-    frames->about = gst_event_get_structure(self->about);
-  /* Frames that are missing entirely need no group in a file. Blocks are all kept. */
-  if (*buffer && !self->kind->is_blocks && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
-    gst_clear_buffer(buffer);
-  return TRUE;
-}
-
 static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
@@ -626,7 +349,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     give_up(self);
     return GST_FLOW_NOT_NEGOTIATED;
   }
-  if (!read_frames(self, &taken, &frames, &error) ||
+  if (!astro_fits_sink_read_frames(self, &taken, &frames, &error) ||
       (taken && !astro_buffer_align(&taken, NULL, ASTRO_SAMPLES_ALIGN, &error))) {
     fail(self, error);
     return GST_FLOW_ERROR;
@@ -642,7 +365,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   frames.validity = astro_buffer_get_validity(taken);
   frames.buffer = taken;
   frames.told = self->kind->quantity == ASTRO_QUANTITY_HISTOGRAM ? self->summary : NULL;
-  gboolean done = find_metas(self, taken, &frames, &error) && write_frames(self, &frames, &error);
+  gboolean done = astro_fits_sink_write_frames(self, &frames, &error);
   gst_buffer_unmap(taken, &map);
   if (done)
     return GST_FLOW_OK;

@@ -44,20 +44,25 @@
 #include "elements/base/astrofields.h"
 #include "elements/base/astrointegration.h"
 
+/* Caps depend on these. All are under the object's lock. */
+typedef struct {
+  guint bins;        /* properties */
+  double interval;   /* s */
+  double period, dm; /* of the pulsar; period 0: not known yet */
+} Profile;
+
 struct _AstroFold {
   AstroStage parent;
   /* properties */
   AstroFoldPulsar set;
-  guint bins;
-  double interval; /* s */
+  Profile profile;
   char *earth_orientation;
 
   AstroEarthUse earth;
-  AstroFoldPulsar pulsar;            /* as it was set at the start */
-  AstroEphemeris *ephemeris;         /* that it names; NULL: a fixed period */
-  double profile_period, profile_dm; /* in caps; 0: no period yet */
-  AstroPhases *phases; /* of the stream and the observation; NULL until a block came */
-  guint64 spectra;     /* time steps of a sub-integration */
+  AstroFoldPulsar pulsar;    /* as it was set at the start */
+  AstroEphemeris *ephemeris; /* that it names; NULL: a fixed period */
+  AstroPhases *phases;       /* of the stream and the observation; NULL until a block came */
+  guint64 spectra;           /* time steps of a sub-integration */
 
   gboolean open;  /* part of a sub-integration has come */
   guint64 number; /* of that sub-integration */
@@ -107,30 +112,45 @@ static void copy_axes(GstStructure *to, const GstStructure *from)
                                                                       : 0);
 }
 
-static guint64 steps_of(AstroFold *self, const GstStructure *power)
+static Profile profile_of(AstroFold *self)
+{
+  Profile now;
+  astro_fields_copy_numbers(self, &now, &self->profile, sizeof now);
+  return now;
+}
+
+static void set_pulsar(AstroFold *self, double period, double dm)
+{
+  GST_OBJECT_LOCK(self);
+  self->profile.period = period;
+  self->profile.dm = dm;
+  GST_OBJECT_UNLOCK(self);
+}
+
+static guint64 steps_of(const Profile *profile, const GstStructure *power)
 {
   gint rate_n = 0, rate_d = 1;
   guint steps;
   gst_structure_get_fraction(power, "rate", &rate_n, &rate_d);
-  return self->interval > 0 &&
-                 astro_integration_find(0, self->interval, rate_n, rate_d, &steps, NULL)
+  return profile->interval > 0 &&
+                 astro_integration_find(0, profile->interval, rate_n, rate_d, &steps, NULL)
              ? steps
              : 0;
 }
 
-static GstStructure *to_profile(AstroFold *self, const GstStructure *power)
+static GstStructure *to_profile(const Profile *profile, const GstStructure *power)
 {
   GstStructure *to = gst_structure_new("application/x-astro-profile", "format", G_TYPE_STRING,
                                        astro_format_name(ASTRO_FORMAT_F32LE), "bins", G_TYPE_INT,
-                                       (gint)self->bins, NULL);
+                                       (gint)profile->bins, NULL);
   set_layout(to, power);
   copy_axes(to, power);
   if (gst_structure_has_field(power, "layout") && !gst_structure_has_field(power, "pols"))
     gst_structure_set(to, "pols", G_TYPE_INT, 1, NULL);
-  if (self->profile_period > 0)
-    gst_structure_set(to, "period", G_TYPE_DOUBLE, self->profile_period, "dm", G_TYPE_DOUBLE,
-                      self->profile_dm, NULL);
-  astro_integration_convert_rate(to, power, 1, steps_of(self, power));
+  if (profile->period > 0)
+    gst_structure_set(to, "period", G_TYPE_DOUBLE, profile->period, "dm", G_TYPE_DOUBLE,
+                      profile->dm, NULL);
+  astro_integration_convert_rate(to, power, 1, steps_of(profile, power));
   return to;
 }
 
@@ -148,18 +168,19 @@ static GstStructure *to_power(const GstStructure *profile)
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
+  const Profile profile = profile_of(ASTRO_FOLD(trans));
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++) {
     const GstStructure *from = gst_caps_get_structure(caps, i);
-    gst_caps_append_structure(
-        result, direction == GST_PAD_SINK ? to_profile(ASTRO_FOLD(trans), from) : to_power(from));
+    gst_caps_append_structure(result, direction == GST_PAD_SINK ? to_profile(&profile, from)
+                                                                : to_power(from));
   }
   return astro_stage_filter_caps(result, filter);
 }
 
-static gboolean check_period(AstroFold *self, const AstroStream *in, GError **error)
+static gboolean check_period(double period, const AstroStream *in, GError **error)
 {
-  const double period = self->profile_period, sample = (double)in->rate_d / in->rate_n;
+  const double sample = (double)in->rate_d / in->rate_n;
   return period >= 2 * sample ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "the period is %g s and a sample %g s long: expected two samples or "
@@ -167,18 +188,19 @@ static gboolean check_period(AstroFold *self, const AstroStream *in, GError **er
                              period, sample);
 }
 
-static gboolean find_steps(AstroFold *self, const AstroStream *in, const AstroStream *out,
-                           GError **error)
+static gboolean find_steps(AstroFold *self, const Profile *profile, const AstroStream *in,
+                           const AstroStream *out, GError **error)
 {
   guint steps;
   if (in->rate_n == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "caps have no field \"rate\", which phases need");
-  if (!(self->interval > 0))
+  if (!(profile->interval > 0))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property interval is %g, expected seconds above 0", self->interval);
-  if (!check_period(self, in, error) ||
-      !astro_integration_find(0, self->interval, in->rate_n, in->rate_d, &steps, error) ||
+                               "property interval is %g, expected seconds above 0",
+                               profile->interval);
+  if (!check_period(profile->period, in, error) ||
+      !astro_integration_find(0, profile->interval, in->rate_n, in->rate_d, &steps, error) ||
       !astro_integration_check(steps, error) ||
       !astro_integration_check_rate(steps, in, out, error))
     return FALSE;
@@ -192,6 +214,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroFold *self = ASTRO_FOLD(stage);
   const AstroStream *in = astro_stage_in(stage);
   AstroFoldConfig *config = configuration;
+  const Profile profile = profile_of(self);
 
   *config = (AstroFoldConfig){
     .stations = (guint)(astro_stream_extent(in, ASTRO_AXIS_STATION) *
@@ -199,15 +222,15 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
     .layout = in->layout,
-    .bins = self->bins,
+    .bins = profile.bins,
   };
   if (astro_layout_find(&in->layout, ASTRO_AXIS_DM) >= 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "power at %" G_GUINT64_FORMAT
                                " dispersion measures, expected one: set astrodedisperse dm=VALUE",
                                astro_stream_extent(in, ASTRO_AXIS_DM));
-  if (!astro_stage_check_extent(stage, ASTRO_AXIS_PHASE, self->bins, error) ||
-      !find_steps(self, in, astro_stage_out(stage), error))
+  if (!astro_stage_check_extent(stage, ASTRO_AXIS_PHASE, profile.bins, error) ||
+      !find_steps(self, &profile, in, astro_stage_out(stage), error))
     return FALSE;
   g_free(self->lags);
   self->lags = g_new0(guint32, config->channels);
@@ -248,9 +271,9 @@ static gboolean observed(AstroStage *stage, GError **error)
   const double dm =
       astro_fold_pulsar_dm(&self->pulsar, self->ephemeris, astro_stage_observation(stage));
   g_clear_pointer(&self->phases, astro_phases_free);
-  if (dm == self->profile_dm)
+  if (dm == self->profile.dm)
     return TRUE;
-  self->profile_dm = dm;
+  set_pulsar(self, self->profile.period, dm);
   gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
   return TRUE;
 }
@@ -282,7 +305,8 @@ static void add_counts(AstroStage *stage, GstBuffer *out)
     }
   while (lost < n && !self->counts[lost])
     lost++;
-  const guint32 full = (guint32)((self->spectra + self->bins - 1) / self->bins);
+  const guint64 bins = astro_stream_extent(stream, ASTRO_AXIS_PHASE);
+  const guint32 full = (guint32)((self->spectra + bins - 1) / bins);
   AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, full);
   meta->slowest_first = TRUE;
   memcpy(meta->counts, self->counts, n * sizeof *meta->counts);
@@ -434,7 +458,7 @@ static void clear_pulsar(AstroFold *self)
   g_free(self->pulsar.ephemeris);
   g_free(self->pulsar.planets);
   self->pulsar = (AstroFoldPulsar){ 0 };
-  self->profile_period = 0;
+  set_pulsar(self, 0, self->profile.dm);
   g_clear_pointer(&self->ephemeris, astro_ephemeris_free);
   g_clear_pointer(&self->phases, astro_phases_free);
 }
@@ -455,8 +479,8 @@ static gboolean start(AstroStage *stage)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  self->profile_period = astro_fold_pulsar_period(&self->pulsar, self->ephemeris);
-  self->profile_dm = astro_fold_pulsar_dm(&self->pulsar, self->ephemeris, NULL);
+  set_pulsar(self, astro_fold_pulsar_period(&self->pulsar, self->ephemeris),
+             astro_fold_pulsar_dm(&self->pulsar, self->ephemeris, NULL));
   g_autofree char *warning = astro_fold_pulsar_warning(&self->pulsar, self->ephemeris);
   if (warning)
     GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", warning), (NULL));
@@ -476,9 +500,9 @@ static const AstroField fields[] = {
                "By which channels are folded at their own delays, in pc/cm^3; -1: that of the "
                "ephemeris, or 0; not used where dispersion was taken out already",
                -1, 1e5, -1),
-  ASTRO_UINT(AstroFold, bins, "bins", "Bins", "Bins of phase in a profile", 2, ASTRO_FOLD_MOST_BINS,
-             128),
-  ASTRO_DOUBLE(AstroFold, interval, "interval", "Interval",
+  ASTRO_UINT(AstroFold, profile.bins, "bins", "Bins", "Bins of phase in a profile", 2,
+             ASTRO_FOLD_MOST_BINS, 128),
+  ASTRO_DOUBLE(AstroFold, profile.interval, "interval", "Interval",
                "Duration of a sub-integration in seconds: the nearest whole number of time steps",
                0, 1e9, 10),
   ASTRO_EARTH_FIELD(AstroFold, earth_orientation),

@@ -77,10 +77,12 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
+  gboolean psf;
   /* A wide image is only for a reader that asks for it. */
   const gboolean wide = astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TAKES_WIDE_PSF);
+  astro_fields_copy_numbers(self, &psf, &self->psf, sizeof psf);
   GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
-                                              : astro_image_caps_to_grids(caps, self->psf, wide);
+                                              : astro_image_caps_to_grids(caps, psf, wide);
   return astro_stage_filter_caps(result, filter);
 }
 

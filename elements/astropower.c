@@ -42,16 +42,20 @@
 
 typedef enum { SUM_NONE, SUM_STATION } Sum;
 
+typedef struct {
+  guint channel_step;
+  Sum sum;
+  gboolean square;
+} Settings;
+
 struct _AstroPower {
   AstroStage parent;
   /* properties */
   char *products_text;
   AstroLength length;
-  guint channel_step;
-  Sum sum;
-  gboolean square;
+  Settings set;
 
-  gboolean is_circular;        /* the basis of the last observation */
+  gint is_circular;            /* atomic: the basis of the last observation */
   AstroPowerProducts products; /* those of the caps that were agreed on */
   guint64 spectra;             /* in one integration */
   guint32 full;                /* samples behind each value if none was lost */
@@ -76,16 +80,25 @@ ASTRO_STATIC_ENUM_TYPE(sum_get_type, "AstroPowerSum",
 
 /* ---- negotiation ---- */
 
+static Settings settings_of(AstroPower *self)
+{
+  Settings now;
+  astro_fields_copy_numbers(self, &now, &self->set, sizeof now);
+  return now;
+}
+
 static gboolean read_products(AstroPower *self, AstroPowerProducts *products, GError **error)
 {
   g_autofree char *text = astro_fields_copy_text(self, &self->products_text);
-  return astro_power_read_products(products, text, self->square, self->is_circular, error);
+  return astro_power_read_products(products, text, settings_of(self).square,
+                                   g_atomic_int_get(&self->is_circular), error);
 }
 
-static AstroPowerCaps settings_of(AstroPower *self, const GstStructure *spectra)
+static AstroPowerCaps caps_for(AstroPower *self, const GstStructure *spectra)
 {
-  AstroPowerCaps settings = { .channel_step = self->channel_step,
-                              .sum_stations = self->sum == SUM_STATION };
+  const Settings set = settings_of(self);
+  AstroPowerCaps settings = { .channel_step = set.channel_step,
+                              .sum_stations = set.sum == SUM_STATION };
   gint rate_n = 0, rate_d = 1;
   guint integration;
   if (spectra)
@@ -104,7 +117,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++) {
     const GstStructure *from = gst_caps_get_structure(caps, i);
-    const AstroPowerCaps settings = settings_of(self, direction == GST_PAD_SINK ? from : NULL);
+    const AstroPowerCaps settings = caps_for(self, direction == GST_PAD_SINK ? from : NULL);
     gst_caps_append_structure(result, (direction == GST_PAD_SINK
                                            ? astro_power_to_power
                                            : astro_power_to_spectra)(&settings, from));
@@ -151,6 +164,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroPower *self = ASTRO_POWER(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroPowerConfig *config = configuration;
+  const Settings set = settings_of(self);
   guint integration;
 
   if (!astro_length_find(stage, &self->length, in->rate_n, in->rate_d, &integration, error) ||
@@ -165,8 +179,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .layout = in->layout,
     .from = in->format,
     .products = self->products,
-    .channel_step = self->channel_step,
-    .sum_stations = self->sum == SUM_STATION,
+    .channel_step = set.channel_step,
+    .sum_stations = set.sum == SUM_STATION,
   };
   if (config->channels % config->channel_step == 0 &&
       (!astro_stage_check_extent(stage, ASTRO_AXIS_CHANNEL, config->channels / config->channel_step,
@@ -194,11 +208,12 @@ static gboolean observed(AstroStage *stage, GError **error)
 {
   AstroPower *self = ASTRO_POWER(stage);
   const AstroObservation *observation = astro_stage_observation(stage);
-  const gboolean was_circular = self->is_circular;
   g_autofree char *text = astro_fields_copy_text(self, &self->products_text);
-  self->is_circular = observation && g_str_equal(observation->basis, "circular");
+  const gboolean is_circular = observation && g_str_equal(observation->basis, "circular");
+  const gboolean was_circular = g_atomic_int_get(&self->is_circular);
+  g_atomic_int_set(&self->is_circular, is_circular);
   self->checked = FALSE;
-  if (self->is_circular != was_circular && g_strcmp0(text, ASTRO_POWER_COHERENCE) == 0)
+  if (is_circular != was_circular && g_strcmp0(text, ASTRO_POWER_COHERENCE) == 0)
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
   return TRUE;
 }
@@ -289,7 +304,7 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroPowerArguments *argum
   GstBuffer *out = NULL;
 
   arguments->begin = self->stale;
-  arguments->is_circular = self->is_circular;
+  arguments->is_circular = g_atomic_int_get(&self->is_circular);
   if (ended) {
     if (!make_room(self, ended * bytes / sizeof(float) / self->products.n))
       return astro_backend_no_memory(error, "no memory for the counts of a block");
@@ -415,7 +430,8 @@ static gboolean start(AstroStage *stage)
   AstroPower *self = ASTRO_POWER(stage);
   AstroPowerProducts products;
   g_autoptr(GError) error = NULL;
-  self->is_circular = self->checked = FALSE;
+  self->checked = FALSE;
+  g_atomic_int_set(&self->is_circular, FALSE);
   astro_length_start(stage, &self->length);
   if (read_products(self, &products, &error))
     return ASTRO_STAGE_CLASS(astro_power_parent_class)->start(stage);
@@ -453,12 +469,12 @@ static const AstroField fields[] = {
                "Duration of one integration in seconds, instead of integration: the nearest whole "
                "number of spectra by the rate in caps; 0: use integration",
                0, 1e9, 0, .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
-  ASTRO_UINT(AstroPower, channel_step, "channel-step", "Channel step",
+  ASTRO_UINT(AstroPower, set.channel_step, "channel-step", "Channel step",
              "Neighbouring channels averaged into one; has to divide the number of channels", 1,
              G_MAXUINT, 1),
-  ASTRO_ENUM(AstroPower, sum, "sum", "Sum", "What is averaged into one besides", sum_get_type,
+  ASTRO_ENUM(AstroPower, set.sum, "sum", "Sum", "What is averaged into one besides", sum_get_type,
              SUM_NONE),
-  ASTRO_BOOLEAN(AstroPower, square, "square", "Square",
+  ASTRO_BOOLEAN(AstroPower, set.square, "square", "Square",
                 "Whether the mean of the square of each product comes out too, for the spectral "
                 "kurtosis",
                 FALSE),

@@ -459,15 +459,16 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
   }
 }
 
-/* Waits until all that was asked for so far is sent. */
-static gboolean drain(AstroRing *self)
+/* Waits until all that was asked for so far is sent, and has arrived behind queues downstream. */
+static gboolean drain(AstroRing *self, GstQuery *query)
 {
   g_mutex_lock(&self->lock);
   while (self->flow == GST_FLOW_OK && !self->is_eos &&
          (self->is_sending || (self->ring && astro_ring_has_waiting(self->ring))))
     g_cond_wait(&self->changed, &self->lock);
+  const GstFlowReturn flow = self->flow;
   g_mutex_unlock(&self->lock);
-  return TRUE;
+  return flow != GST_FLOW_OK || gst_pad_peer_query(self->src, query);
 }
 
 static gboolean sink_query(GstPad *pad, GstObject *parent, GstQuery *query)
@@ -477,7 +478,7 @@ static gboolean sink_query(GstPad *pad, GstObject *parent, GstQuery *query)
     astro_reader_add(query, NULL); /* blocks wait on the host */
     return TRUE;
   case GST_QUERY_DRAIN:
-    return drain(ASTRO_RING(parent));
+    return drain(ASTRO_RING(parent), query);
   default:
     return !GST_QUERY_IS_SERIALIZED(query) && gst_pad_query_default(pad, parent, query);
   }

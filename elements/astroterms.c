@@ -35,10 +35,14 @@
 #include "elements/astroterms-caps.h"
 #include "elements/base/astrofields.h"
 
+typedef struct {
+  guint terms;
+  double cut;
+} Settings;
+
 struct _AstroTerms {
   AstroStage parent;
-  guint terms; /* properties */
-  double cut;
+  Settings set; /* properties */
 
   AstroGrid grid; /* of the input's caps */
   AstroTermsConfig config;
@@ -50,13 +54,21 @@ GST_ELEMENT_REGISTER_DEFINE(astroterms, "astroterms", GST_RANK_NONE, ASTRO_TYPE_
 
 /* ---- negotiation ---- */
 
+static Settings settings_of(AstroTerms *self)
+{
+  Settings now;
+  astro_fields_copy_numbers(self, &now, &self->set, sizeof now);
+  return now;
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
+  const Settings set = settings_of(ASTRO_TERMS(trans));
   GstCaps *result = gst_caps_copy(caps);
   for (guint i = 0; i < gst_caps_get_size(result); i++)
     if (direction == GST_PAD_SINK)
-      astro_terms_describe_output(gst_caps_get_structure(result, i), ASTRO_TERMS(trans)->terms);
+      astro_terms_describe_output(gst_caps_get_structure(result, i), set.terms);
     else
       astro_terms_describe_input(gst_caps_get_structure(result, i));
   return astro_stage_filter_caps(result, filter);
@@ -80,6 +92,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 {
   AstroTerms *self = ASTRO_TERMS(stage);
   const AstroStream *in = astro_stage_in(stage);
+  const Settings set = settings_of(self);
 
   if (!astro_image_check_layout(in, error))
     return FALSE;
@@ -88,10 +101,10 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .width = (guint)astro_stream_extent(in, ASTRO_AXIS_X),
     .height = (guint)astro_stream_extent(in, ASTRO_AXIS_Y),
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
-    .terms = self->terms,
+    .terms = set.terms,
     .frequency = in->frequency,
     .bandwidth = in->bandwidth,
-    .cut = self->cut,
+    .cut = set.cut,
   };
   self->warned_of_weights = FALSE;
   if (!astro_terms_read_products(&self->config, self->grid.products, error))
@@ -198,11 +211,11 @@ static gboolean stop(GstBaseTransform *trans)
 }
 
 static const AstroField fields[] = {
-  ASTRO_UINT(AstroTerms, terms, "terms", "Terms",
+  ASTRO_UINT(AstroTerms, set.terms, "terms", "Terms",
              "Terms of the polynomial in frequency: 1 for the mean alone, 2 for slopes and "
              "spectral indexes, 3 for curvatures too; at most as many as channels",
              1, ASTRO_POLYNOMIAL_MOST_TERMS, 2),
-  ASTRO_DOUBLE(AstroTerms, cut, "cut", "Cut",
+  ASTRO_DOUBLE(AstroTerms, set.cut, "cut", "Cut",
                "Spectral indexes are given where the image is above this many times its noise", 0,
                G_MAXDOUBLE, 5),
   { 0 },

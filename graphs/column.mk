@@ -31,7 +31,7 @@ control_server = graphs/control-without.c
 endif
 dist_files += graphs/control.c graphs/control-without.c
 
-parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
+parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/scan-lines.c graphs/scan-parts.h graphs/links.c graphs/expand.c graphs/locate.c \
   graphs/passes.c graphs/passes.h graphs/job.c graphs/job.h \
   graphs/near.c graphs/near.h
 
@@ -42,7 +42,7 @@ qualify_sources = graphs/qualify-exact.c graphs/qualify-exact.h graphs/qualify-r
   graphs/qualify-meter.c graphs/qualify-meter.h
 
 graphs_gst_astro_SOURCES = $(parser_sources) $(control_sources) $(control_server) graphs/main.c graphs/arguments.c graphs/arguments.h \
-  graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
+  graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/run-parts.h graphs/run-told.c graphs/run-end.c graphs/run-pipeline.c graphs/clock.c graphs/clock.h \
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/bounds.c graphs/bounds.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h graphs/service.c graphs/service.h graphs/watchdog.c graphs/watchdog.h \

@@ -1,23 +1,12 @@
 /* From text to tokens. Values of properties are decoded as GStreamer's parser does it, so that
  * expand.c can write them in its one safe form. */
-#include "graphs/graph.h"
 #include "graphs/job.h"
+#include "graphs/scan-parts.h"
+
 #include <stdarg.h>
 #include <string.h>
 
-typedef struct {
-  AstroGraph *graph;
-  const char *at;
-  guint line;
-  gboolean line_start;  /* nothing but blanks so far in this line */
-  AstroParameter *when; /* within @if; NULL: not */
-  guint when_line;
-  gboolean otherwise; /* after its @else */
-  GError **error;
-} Scanner;
-
-G_GNUC_PRINTF(3, 4)
-static gboolean fail(Scanner *s, guint line, const char *format, ...)
+gboolean astro_scan_fail(AstroScanner *s, guint line, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -28,7 +17,7 @@ static gboolean fail(Scanner *s, guint line, const char *format, ...)
   return FALSE;
 }
 
-static AstroToken *add_token(Scanner *s, AstroTokenKind kind, gboolean joined)
+AstroToken *astro_scan_add_token(AstroScanner *s, AstroTokenKind kind, gboolean joined)
 {
   AstroToken *token = astro_token_new(kind, s->line, joined);
   token->when = s->when;
@@ -37,14 +26,13 @@ static AstroToken *add_token(Scanner *s, AstroTokenKind kind, gboolean joined)
   return token;
 }
 
-/* Moves on by one character other than a line break. */
-static void step(Scanner *s)
+void astro_scan_step(AstroScanner *s)
 {
   s->at++;
   s->line_start = FALSE;
 }
 
-static void take(Scanner *s, GString *text)
+static void take(AstroScanner *s, GString *text)
 {
   if (*s->at == '\n') {
     s->line++;
@@ -52,7 +40,7 @@ static void take(Scanner *s, GString *text)
   } else if (*s->at != '\r') {
     g_string_append_c(text, *s->at);
   }
-  step(s);
+  astro_scan_step(s);
 }
 
 static void flush_literal(AstroToken *token, GString *text)
@@ -62,7 +50,7 @@ static void flush_literal(AstroToken *token, GString *text)
   g_string_truncate(text, 0);
 }
 
-static gsize name_length(const char *at)
+gsize astro_scan_name_length(const char *at)
 {
   gsize n = 0;
   if (g_ascii_isalpha(*at))
@@ -72,11 +60,11 @@ static gsize name_length(const char *at)
 }
 
 /* Scans a reference, at "${". */
-static gboolean scan_reference(Scanner *s, AstroToken *token, GString *text)
+static gboolean scan_reference(AstroScanner *s, AstroToken *token, GString *text)
 {
-  gsize n = name_length(s->at + 2);
+  gsize n = astro_scan_name_length(s->at + 2);
   if (!n || s->at[2 + n] != '}')
-    return fail(s, s->line, "${ is not followed by a parameter's name and }");
+    return astro_scan_fail(s, s->line, "${ is not followed by a parameter's name and }");
   flush_literal(token, text);
   astro_token_add(token, s->at + 2, n, TRUE);
   s->at += n + 3;
@@ -84,225 +72,14 @@ static gboolean scan_reference(Scanner *s, AstroToken *token, GString *text)
   return TRUE;
 }
 
-static gboolean is_reference(const char *at)
-{
-  return at[0] == '$' && at[1] == '{';
-}
-
-/* Scans and decodes a quoted string in a declaration. */
-static char *scan_declared_string(Scanner *s)
-{
-  g_autoptr(GString) text = g_string_new(NULL);
-  char quote = *s->at;
-  for (step(s); *s->at != quote; step(s)) {
-    if (*s->at == '\\' && (s->at[1] == quote || s->at[1] == '\\'))
-      step(s);
-    if (!*s->at || *s->at == '\n') {
-      fail(s, s->line, "the quote is not closed on this line");
-      return NULL;
-    }
-    g_string_append_c(text, *s->at);
-  }
-  step(s);
-  return g_strdup(text->str);
-}
-
-static gboolean is_blank(char c)
-{
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void skip_blanks(Scanner *s)
-{
-  while (is_blank(*s->at))
-    s->at++;
-}
-
-static void skip_comment(Scanner *s)
+void astro_scan_skip_comment(AstroScanner *s)
 {
   while (*s->at && *s->at != '\n')
     s->at++;
 }
 
-/* A default may be another parameter that was declared above; the order excludes circles. */
-static gboolean follow(Scanner *s, AstroParameter *parameter)
-{
-  const char *text = parameter->fallback;
-  if (!strstr(text, "${"))
-    return TRUE;
-  gsize n = is_reference(text) ? name_length(text + 2) : 0;
-  if (!n || strcmp(text + 2 + n, "}") != 0)
-    return fail(s, s->line,
-                "the default of %s uses another parameter: expected plain text, or "
-                "${name} and nothing else",
-                parameter->name);
-  g_autofree char *name = g_strndup(text + 2, n);
-  parameter->follows = astro_graph_parameter(s->graph, name);
-  if (!parameter->follows || parameter->follows == parameter)
-    return fail(s, s->line, "the default of %s is %s, expected a parameter that is declared above",
-                parameter->name, text);
-  parameter->follows->used = TRUE;
-  return TRUE;
-}
-
-static gboolean scan_default(Scanner *s, AstroParameter *parameter)
-{
-  if (*s->at == '"' || *s->at == '\'') {
-    parameter->fallback = scan_declared_string(s);
-    if (!parameter->fallback)
-      return FALSE;
-  } else {
-    gsize n = strcspn(s->at, " \t\r\n");
-    parameter->fallback = g_strndup(s->at, n);
-    s->at += n;
-  }
-  parameter->value = g_strdup(parameter->fallback);
-  return follow(s, parameter);
-}
-
-/* Scans a declaration, at its @: @name default "help" */
-static gboolean scan_declaration(Scanner *s)
-{
-  AstroParameter *parameter = g_new0(AstroParameter, 1);
-  gsize n = name_length(s->at + 1);
-  parameter->name = g_strndup(s->at + 1, n);
-  parameter->line = s->line;
-  const AstroParameter *other = astro_graph_parameter(s->graph, parameter->name);
-  g_ptr_array_add(s->graph->parameters, parameter);
-  s->at += n + 1;
-  if (!n || !is_blank(*s->at))
-    return fail(s, s->line, "a parameter is declared as: @name default \"help\"");
-  if (other && astro_parameter_is_of_job(other))
-    return fail(s, s->line,
-                "parameter %s: ${%s} has a meaning of its own in every graph, expected another "
-                "name",
-                other->name, other->name);
-  if (other)
-    return fail(s, s->line, "parameter %s is already declared on line %u", other->name,
-                other->line);
-  skip_blanks(s);
-  if (!scan_default(s, parameter))
-    return FALSE;
-  skip_blanks(s);
-  if (*s->at != '"' && *s->at != '\'')
-    return fail(s, s->line, "parameter %s has no help: @%s default \"help\"", parameter->name,
-                parameter->name);
-  parameter->help = scan_declared_string(s);
-  if (!parameter->help)
-    return FALSE;
-  if (!parameter->help[strspn(parameter->help, " \t")])
-    return fail(s, s->line, "parameter %s has an empty help text", parameter->name);
-  skip_blanks(s);
-  if (*s->at == '#')
-    skip_comment(s);
-  if (*s->at && *s->at != '\n')
-    return fail(s, s->line, "text after the help of parameter %s", parameter->name);
-  return TRUE;
-}
-
-/* ---- lines that are there for some values only ---- */
-
-static gboolean scan_if(Scanner *s, const char *name)
-{
-  if (s->when)
-    return fail(s, s->line, "@if within the @if of line %u, expected its @end first", s->when_line);
-  s->when = astro_graph_parameter(s->graph, name);
-  if (!s->when)
-    return fail(s, s->line, "@if %s: expected a parameter that is declared above", name);
-  s->when->used = TRUE;
-  s->when_line = s->line;
-  s->otherwise = FALSE;
-  return TRUE;
-}
-
-static gboolean scan_else(Scanner *s, const char *rest)
-{
-  if (!s->when || s->otherwise || *rest)
-    return fail(s, s->line, "@else, expected it alone on a line between @if and @end, once");
-  s->otherwise = TRUE;
-  return TRUE;
-}
-
-static gboolean scan_end(Scanner *s, const char *rest)
-{
-  if (!s->when || *rest)
-    return fail(s, s->line, "@end, expected it alone on a line after an @if");
-  s->when = NULL;
-  s->otherwise = FALSE;
-  return TRUE;
-}
-
-/* ---- several pipelines, one after another ---- */
-
-/* Adds the text in quotes that says what a pipeline does, or "". */
-static gboolean add_purpose(Scanner *s, AstroToken *mark, const char *rest)
-{
-  const gsize n = strlen(rest);
-  if (!n) {
-    astro_token_add(mark, "", 0, FALSE);
-    return TRUE;
-  }
-  if (n < 3 || rest[0] != '"' || memchr(rest + 1, '"', n - 1) != rest + n - 1)
-    return fail(s, s->line, "expected a text in double quotes that says what the pipeline does: %s",
-                rest);
-  astro_token_add(mark, rest + 1, n - 2, FALSE);
-  return TRUE;
-}
-
-static gboolean scan_round(Scanner *s, const char *rest)
-{
-  AstroToken *mark = add_token(s, ASTRO_TOKEN_ROUND, FALSE);
-  gsize n = strspn(rest, "0123456789");
-  if (is_reference(rest)) {
-    const gsize name = name_length(rest + 2);
-    g_autofree char *text = g_strndup(rest + 2, name);
-    AstroParameter *parameter = astro_graph_parameter(s->graph, text);
-    if (!name || rest[2 + name] != '}' || !parameter)
-      return fail(s, s->line, "@round %s: expected a parameter that is declared above", rest);
-    astro_token_add(mark, text, -1, TRUE);
-    n = name + 3;
-  } else {
-    astro_token_add(mark, rest, n, FALSE);
-  }
-  if (rest[n] && !is_blank(rest[n]) && rest[n] != '"')
-    return fail(s, s->line, "@round %s: expected how often, as a number or ${parameter}", rest);
-  rest += n;
-  return add_purpose(s, mark, rest + strspn(rest, " \t\r"));
-}
-
-static gboolean scan_then(Scanner *s, const char *rest)
-{
-  return add_purpose(s, add_token(s, ASTRO_TOKEN_THEN, FALSE), rest);
-}
-
-static const struct {
-  const char *word;
-  gboolean (*scan)(Scanner *s, const char *rest);
-} marks[] = { { "@if", scan_if },
-              { "@else", scan_else },
-              { "@end", scan_end },
-              { "@round", scan_round },
-              { "@then", scan_then } };
-
-/* Scans a line of conditions or rounds or a declaration, at its @. */
-static gboolean scan_at(Scanner *s)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(marks); i++) {
-    const gsize n = strlen(marks[i].word);
-    if (strncmp(s->at, marks[i].word, n) || (s->at[n] && !g_ascii_isspace(s->at[n])))
-      continue;
-    g_autofree char *line = g_strndup(s->at + n, strcspn(s->at + n, "\n"));
-    char *comment = strstr(line, " #");
-    if (comment)
-      *comment = 0;
-    s->at += n + strcspn(s->at + n, "\n");
-    return marks[i].scan(s, g_strstrip(line));
-  }
-  return scan_declaration(s);
-}
-
 /* Skips white space, comments and declarations. Sets *any if there were any. */
-static gboolean skip_space(Scanner *s, gboolean *any)
+static gboolean skip_space(AstroScanner *s, gboolean *any)
 {
   *any = s->line_start;
   for (;; *any = TRUE) {
@@ -310,12 +87,12 @@ static gboolean skip_space(Scanner *s, gboolean *any)
       s->line++;
       s->at++;
       s->line_start = TRUE;
-    } else if (is_blank(*s->at)) {
+    } else if (astro_scan_is_blank(*s->at)) {
       s->at++;
     } else if (*s->at == '#' && (*any || s->line_start)) {
-      skip_comment(s);
+      astro_scan_skip_comment(s);
     } else if (*s->at == '@' && s->line_start) {
-      if (!scan_at(s))
+      if (!astro_scan_line(s))
         return FALSE;
     } else {
       return TRUE;
@@ -325,17 +102,17 @@ static gboolean skip_space(Scanner *s, gboolean *any)
 
 /* Scans a property's value up to end (a quote) or, if end is 0, to white space. As in GStreamer a
  * backslash takes the next character literally, but not within double quotes inside the value. */
-static gboolean scan_value_text(Scanner *s, AstroToken *token, char end)
+static gboolean scan_value_text(AstroScanner *s, AstroToken *token, char end)
 {
   g_autoptr(GString) text = g_string_new(NULL);
   gboolean within = FALSE;
   guint start = s->line;
   while (end ? *s->at != end : !g_ascii_isspace(*s->at) && *s->at) {
     if (!*s->at)
-      return fail(s, start, "the quote %c that begins here is not closed", end);
+      return astro_scan_fail(s, start, "the quote %c that begins here is not closed", end);
     if (*s->at == '\\' && (!s->at[1] || s->at[1] == '\n' || s->at[1] == '\r'))
-      return fail(s, s->line, "a backslash at the end of a line");
-    if (is_reference(s->at)) {
+      return astro_scan_fail(s, s->line, "a backslash at the end of a line");
+    if (astro_scan_is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
       continue;
@@ -343,14 +120,14 @@ static gboolean scan_value_text(Scanner *s, AstroToken *token, char end)
     if (*s->at == '\\') {
       if (within)
         g_string_append_c(text, '\\');
-      step(s);
+      astro_scan_step(s);
     } else if (*s->at == '"') {
       within = !within;
     }
     take(s, text);
   }
   if (end)
-    step(s);
+    astro_scan_step(s);
   flush_literal(token, text);
   return TRUE;
 }
@@ -367,12 +144,12 @@ static gboolean is_quoted(const char *at)
   return !*at || !at[1] || g_ascii_isspace(at[1]);
 }
 
-static gboolean scan_value(Scanner *s)
+static gboolean scan_value(AstroScanner *s)
 {
-  AstroToken *token = add_token(s, ASTRO_TOKEN_VALUE, TRUE);
+  AstroToken *token = astro_scan_add_token(s, ASTRO_TOKEN_VALUE, TRUE);
   char quote = is_quoted(s->at) ? *s->at : 0;
   if (quote)
-    step(s);
+    astro_scan_step(s);
   return scan_value_text(s, token, quote);
 }
 
@@ -395,13 +172,13 @@ static gsize assignment_length(const char *at, gsize *name)
   return n;
 }
 
-static gboolean scan_assignment(Scanner *s, gsize name, gsize bytes)
+static gboolean scan_assignment(AstroScanner *s, gsize name, gsize bytes)
 {
   g_autofree char *text = g_strdup_printf("%.*s=", (int)name, s->at);
-  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), text, -1, FALSE);
+  astro_token_add(astro_scan_add_token(s, ASTRO_TOKEN_WORD, FALSE), text, -1, FALSE);
   for (gsize i = 0; i < bytes; i++) {
     s->line += *s->at == '\n';
-    step(s);
+    astro_scan_step(s);
   }
   return scan_value(s);
 }
@@ -427,9 +204,9 @@ static gboolean is_octal(const char *at)
 }
 
 /* At a backslash in a string in caps: \ooo is a byte, any other character stands for itself. */
-static gboolean take_escaped(Scanner *s, GString *text)
+static gboolean take_escaped(AstroScanner *s, GString *text)
 {
-  step(s);
+  astro_scan_step(s);
   if (!is_octal(s->at)) {
     if (*s->at)
       take(s, text);
@@ -437,70 +214,70 @@ static gboolean take_escaped(Scanner *s, GString *text)
   }
   char byte = (s->at[0] - '0') << 6 | (s->at[1] - '0') << 3 | (s->at[2] - '0');
   if (!byte)
-    return fail(s, s->line, "\\000 in a string");
+    return astro_scan_fail(s, s->line, "\\000 in a string");
   g_string_append_c(text, byte);
   s->at += 3;
   return TRUE;
 }
 
-static gboolean scan_caps_string(Scanner *s, gboolean joined)
+static gboolean scan_caps_string(AstroScanner *s, gboolean joined)
 {
-  AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS_STRING, joined);
+  AstroToken *token = astro_scan_add_token(s, ASTRO_TOKEN_CAPS_STRING, joined);
   g_autoptr(GString) text = g_string_new(NULL);
   guint start = s->line;
-  for (step(s); *s->at != '"';) {
+  for (astro_scan_step(s); *s->at != '"';) {
     if (!*s->at)
-      return fail(s, start, "the quote that begins here is not closed");
+      return astro_scan_fail(s, start, "the quote that begins here is not closed");
     if (*s->at == '\\') {
       if (!take_escaped(s, text))
         return FALSE;
-    } else if (is_reference(s->at)) {
+    } else if (astro_scan_is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
     } else {
       take(s, text);
     }
   }
-  step(s);
+  astro_scan_step(s);
   flush_literal(token, text);
   return TRUE;
 }
 
-static gboolean scan_caps_value(Scanner *s, gboolean joined)
+static gboolean scan_caps_value(AstroScanner *s, gboolean joined)
 {
-  AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS, joined);
+  AstroToken *token = astro_scan_add_token(s, ASTRO_TOKEN_CAPS, joined);
   g_autoptr(GString) text = g_string_new(NULL);
   while (*s->at && !g_ascii_isspace(*s->at) && !strchr(CAPS_PUNCTUATION "!\"", *s->at)) {
-    if (is_reference(s->at)) {
+    if (astro_scan_is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
       continue;
     }
     if (*s->at == '\\' || *s->at == '$')
-      return fail(s, s->line, "%c in caps, outside quotes", *s->at);
+      return astro_scan_fail(s, s->line, "%c in caps, outside quotes", *s->at);
     take(s, text);
   }
   flush_literal(token, text);
   return TRUE;
 }
 
-static gboolean scan_caps(Scanner *s, gsize mime)
+static gboolean scan_caps(AstroScanner *s, gsize mime)
 {
   guint start = s->line;
   gboolean space, joined = FALSE;
-  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, mime, FALSE);
+  astro_token_add(astro_scan_add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, mime, FALSE);
   for (gsize i = 0; i < mime; i++)
-    step(s);
+    astro_scan_step(s);
   for (;;) {
     if (!skip_space(s, &space))
       return FALSE;
     if (!*s->at)
-      return fail(s, start, "caps need a ! and an element after them");
+      return astro_scan_fail(s, start, "caps need a ! and an element after them");
     if (*s->at == '!')
       return TRUE;
     if (strchr(CAPS_PUNCTUATION, *s->at)) {
-      astro_token_add(add_token(s, ASTRO_TOKEN_CAPS, TRUE), s->at, 1, FALSE);
-      step(s);
+      astro_token_add(astro_scan_add_token(s, ASTRO_TOKEN_CAPS, TRUE), s->at, 1, FALSE);
+      astro_scan_step(s);
       joined = TRUE;
       continue;
     }
@@ -510,25 +287,28 @@ static gboolean scan_caps(Scanner *s, gsize mime)
   }
 }
 
-static gboolean scan_word(Scanner *s)
+static gboolean scan_word(AstroScanner *s)
 {
-  AstroToken *token = add_token(s, ASTRO_TOKEN_WORD, FALSE);
+  AstroToken *token = astro_scan_add_token(s, ASTRO_TOKEN_WORD, FALSE);
   g_autoptr(GString) text = g_string_new(NULL);
   gboolean slash = FALSE;
   if (*s->at == '-')
-    return fail(s, s->line, "an option of gst-launch: a graph may hold only the pipeline");
+    return astro_scan_fail(s, s->line,
+                           "an option of gst-launch: a graph may hold only the pipeline");
   if (*s->at == '#' || *s->at == '@')
-    return fail(s, s->line, "%s",
-                *s->at == '#' ? "a comment needs a space before its #"
-                              : "a declaration (@name default \"help\") needs a line of its own");
+    return astro_scan_fail(s, s->line, "%s",
+                           *s->at == '#'
+                               ? "a comment needs a space before its #"
+                               : "a declaration (@name default \"help\") needs a line of its own");
   do {
     if (*s->at == '"' || *s->at == '\'' || *s->at == '\\')
-      return fail(s, s->line,
-                  "%c where an element, a link or caps should be (caps need no quotes around them)",
-                  *s->at);
+      return astro_scan_fail(
+          s, s->line,
+          "%c where an element, a link or caps should be (caps need no quotes around them)",
+          *s->at);
     if (*s->at == '=')
-      return fail(s, s->line, "= without a property's name before it");
-    if (is_reference(s->at)) {
+      return astro_scan_fail(s, s->line, "= without a property's name before it");
+    if (astro_scan_is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
     } else {
@@ -538,15 +318,15 @@ static gboolean scan_word(Scanner *s)
   } while (*s->at && !g_ascii_isspace(*s->at) && !strchr("!()", *s->at));
   flush_literal(token, text);
   if (slash && !astro_token_literal(token, ASTRO_TOKEN_WORD))
-    return fail(s, token->line, "a parameter cannot be part of a media type");
+    return astro_scan_fail(s, token->line, "a parameter cannot be part of a media type");
   return TRUE;
 }
 
-static gboolean scan_operator(Scanner *s, gboolean *after_link)
+static gboolean scan_operator(AstroScanner *s, gboolean *after_link)
 {
   *after_link = *s->at == '!' || *s->at == ':';
-  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, 1, FALSE);
-  step(s);
+  astro_token_add(astro_scan_add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, 1, FALSE);
+  astro_scan_step(s);
   return TRUE;
 }
 
@@ -555,7 +335,7 @@ static gboolean is_operator(const char *at)
   return strchr("!()", *at) || (*at == ':' && (!at[1] || g_ascii_isspace(at[1])));
 }
 
-static gboolean scan_tokens(Scanner *s)
+static gboolean scan_tokens(AstroScanner *s)
 {
   gboolean space, after_link = FALSE;
   gsize n, name;
@@ -582,7 +362,7 @@ static gboolean scan_tokens(Scanner *s)
   }
 }
 
-static gboolean check_parameters(Scanner *s)
+static gboolean check_parameters(AstroScanner *s)
 {
   for (guint i = 0; i < s->graph->tokens->len; i++) {
     const AstroToken *token = s->graph->tokens->pdata[i];
@@ -591,8 +371,9 @@ static gboolean check_parameters(Scanner *s)
       AstroParameter *parameter =
           part->parameter ? astro_graph_reference(s->graph, part->text) : NULL;
       if (part->parameter && !parameter)
-        return fail(s, token->line, "${%s} is not declared: @%s default \"help\" declares it",
-                    part->text, part->text);
+        return astro_scan_fail(s, token->line,
+                               "${%s} is not declared: @%s default \"help\" declares it",
+                               part->text, part->text);
       if (parameter)
         parameter->used = TRUE;
     }
@@ -600,7 +381,8 @@ static gboolean check_parameters(Scanner *s)
   for (guint i = 0; i < s->graph->parameters->len; i++) {
     const AstroParameter *parameter = s->graph->parameters->pdata[i];
     if (!parameter->used && !astro_parameter_is_of_job(parameter))
-      return fail(s, parameter->line, "parameter %s is declared but never used", parameter->name);
+      return astro_scan_fail(s, parameter->line, "parameter %s is declared but never used",
+                             parameter->name);
   }
   return TRUE;
 }
@@ -614,16 +396,17 @@ static gboolean has_rounds(const AstroGraph *graph)
 }
 
 /* Makes the names that a graph with rounds can refer to. */
-static gboolean add_rounds(Scanner *s)
+static gboolean add_rounds(AstroScanner *s)
 {
   static const char *const names[] = { "round", "last", "folder" };
   for (guint i = 0; has_rounds(s->graph) && i < G_N_ELEMENTS(names); i++) {
     const AstroParameter *other = astro_graph_parameter(s->graph, names[i]);
     if (other)
-      return fail(s, other->line,
-                  "parameter %s: in a graph with rounds ${%s} has a meaning of its own, expected "
-                  "another name",
-                  names[i], names[i]);
+      return astro_scan_fail(
+          s, other->line,
+          "parameter %s: in a graph with rounds ${%s} has a meaning of its own, expected "
+          "another name",
+          names[i], names[i]);
     AstroParameter *parameter = g_new0(AstroParameter, 1);
     parameter->name = g_strdup(names[i]);
     parameter->value = g_strdup("");
@@ -635,12 +418,14 @@ static gboolean add_rounds(Scanner *s)
 
 gboolean astro_graph_scan(AstroGraph *graph, GError **error)
 {
-  Scanner s = { .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error };
+  AstroScanner s = {
+    .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error
+  };
   astro_graph_add_job(graph);
   if (!scan_tokens(&s))
     return FALSE;
   if (s.when)
-    return fail(&s, s.when_line, "@if without an @end");
+    return astro_scan_fail(&s, s.when_line, "@if without an @end");
   return astro_graph_check_branch(graph, FALSE, error) &&
          astro_graph_check_branch(graph, TRUE, error) && add_rounds(&s) && check_parameters(&s) &&
          astro_graph_settle_job(graph);

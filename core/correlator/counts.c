@@ -139,7 +139,6 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
 {
   const guint64 count = arguments->count;
   *loss = FALSE;
-  counts->n_told = arguments->n_counts;
   if (count > G_MAXUINT32 - counts->samples)
     return astro_backend_refuse(error, "an integration has at most %u time steps", G_MAXUINT32);
   if (!arguments->valid || count == 0) {
@@ -194,25 +193,29 @@ static gboolean are_the_same(const guint32 *counts, guint64 n)
 /* One table holds for all channels. Of thousands of stations and hundreds of channels that saves
  * hundreds of megabytes, which this thread and its readers would go through in each dump. */
 static void write_different(const AstroCorrelatorCounts *counts,
-                            const AstroCorrelatorConfig *config, guint32 *out)
+                            const AstroCorrelatorConfig *config, guint32 *out, guint64 *n_different)
 {
   const guint groups = config->channels / config->channel_step;
   const guint tables = counts->tables == 1 ? 1 : groups;
   const guint64 n = tables * astro_correlator_baselines(config->stations, config->triangle);
-  *counts->n_told = 0;
+  *n_different = 0;
   if (counts->tables == 0)
     return;
   write_good(counts, config, tables, out);
-  *counts->n_told = are_the_same(out, n) ? 1 : n;
+  *n_different = are_the_same(out, n) ? 1 : n;
 }
 
 void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
-                                  const AstroCorrelatorConfig *config, AstroResult *result)
+                                  const AstroCorrelatorConfig *config,
+                                  const AstroCorrelatorTold *told)
 {
+  AstroResult *result = told->result;
+  if (!result)
+    return;
   result->samples = counts->samples * config->channel_step;
   result->complete = counts->tables == 0;
-  if (result->counts && counts->n_told)
-    write_different(counts, config, result->counts);
+  if (result->counts && told->n_different)
+    write_different(counts, config, result->counts, told->n_different);
   else if (result->counts)
     write_good(counts, config, config->channels / config->channel_step, result->counts);
 }

@@ -14,8 +14,13 @@ typedef struct {
   guint64 samples; /* time steps added, including lost ones */
   guint tables;    /* 0, 1 or channels */
   guint32 *lost;
-  guint64 *n_told; /* where the latest call wants to know how many counts differ; or NULL */
 } AstroCorrelatorCounts;
+
+/* Where a call wants to know what its integration has. */
+typedef struct {
+  AstroResult *result;  /* or NULL */
+  guint64 *n_different; /* how many of the result's counts differ and were written; or NULL: all */
+} AstroCorrelatorTold;
 
 void astro_correlator_counts_init(AstroCorrelatorCounts *counts,
                                   const AstroCorrelatorConfig *config);
@@ -38,10 +43,12 @@ static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *
   return count;
 }
 
-/* Fills in the result for the integration: its samples, and if some were lost and the result has
- * room, the good samples behind each channel:baseline of the output, or as many as differ. */
+/* Fills in the result for the integration, if one is wanted: its samples, and if some were lost and
+ * the result has room, the good samples behind each channel:baseline of the output, or as many as
+ * differ. */
 void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
-                                  const AstroCorrelatorConfig *config, AstroResult *result);
+                                  const AstroCorrelatorConfig *config,
+                                  const AstroCorrelatorTold *told);
 
 /* FALSE, with an error that a sum of that channel does not fit CI32LE, and what to do about it. */
 gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,

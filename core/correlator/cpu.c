@@ -93,6 +93,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   Cpu *self = instance;
   const AstroCorrelatorArguments *arguments = argument;
+  const AstroCorrelatorTold told = { result, arguments->n_counts };
   AstroCorrelatorStrides strides;
   gboolean loss, dumped = FALSE;
 
@@ -129,11 +130,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!dump)
     return TRUE;
   if (dumped || correlate_gathered(self, dump)) {
-    astro_correlator_end(&self->config, &self->counts, result);
+    astro_correlator_end(&self->config, &self->counts, &told);
     return TRUE;
   }
   return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data,
-                               self->plan->kernel->means, self->threads, result, error);
+                               self->plan->kernel->means, self->threads, &told, error);
 }
 
 static void destroy(gpointer instance)

@@ -119,6 +119,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   Reference *self = instance;
   const AstroCorrelatorArguments *arguments = argument;
+  const AstroCorrelatorTold told = { result, arguments->n_counts };
   gboolean loss;
   AstroCorrelatorMeans means = astro_format_info(self->config.from)->is_float
                                    ? astro_correlator_means_real_c
@@ -135,7 +136,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     for (guint64 t = 0; t < arguments->count; t++)
       add_step(self, in[0].data, arguments, arguments->first + t, c);
   return !arguments->dump || astro_correlator_dump(&self->config, self->sums, &self->counts,
-                                                   out[0].data, means, 1, result, error);
+                                                   out[0].data, means, 1, &told, error);
 }
 
 const AstroBackend astro_correlator_reference = {

@@ -242,17 +242,16 @@ gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
 }
 
 void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
-                          AstroResult *result)
+                          const AstroCorrelatorTold *told)
 {
-  if (result)
-    astro_correlator_counts_tell(counts, config, result);
+  astro_correlator_counts_tell(counts, config, told);
   astro_correlator_counts_reset(counts);
 }
 
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorMeans means, guint threads, AstroResult *result,
-                               GError **error)
+                               AstroCorrelatorMeans means, guint threads,
+                               const AstroCorrelatorTold *told, GError **error)
 {
   guint groups = config->channels / config->channel_step;
   Dump dump = {
@@ -275,6 +274,6 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_group, &dump);
   if (!plain) /* means have cleared them */
     astro_parallel(groups, threads, clear_group, &dump);
-  astro_correlator_end(config, counts, result);
+  astro_correlator_end(config, counts, told);
   return !dump.failed;
 }

@@ -54,9 +54,9 @@ void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelator
 gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
                                 const AstroCorrelatorCounts *counts);
 
-/* Fills in the result for the integration, and resets its counts. */
+/* Tells of the integration, and resets its counts. */
 void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
-                          AstroResult *result);
+                          const AstroCorrelatorTold *told);
 
 /* Writes n components of sums times factor, and sets the sums to zero. */
 typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
@@ -65,7 +65,7 @@ typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64
  * means is used if nothing was lost. */
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorMeans means, guint threads, AstroResult *result,
-                               GError **error);
+                               AstroCorrelatorMeans means, guint threads,
+                               const AstroCorrelatorTold *told, GError **error);
 
 G_END_DECLS

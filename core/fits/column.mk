@@ -24,7 +24,9 @@ core_sources += core/fits/psrfits/psrfits.h core/fits/psrfits/products.c core/fi
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
-  elements/astrofitssrc.c elements/astrofitssrc.h
+  elements/astrofitssink-parts.h elements/astrofitssink-frames.c elements/astrofitssink-told.c \
+  elements/astrofitssrc.c elements/astrofitssrc.h elements/astrofitssrc-parts.h \
+  elements/astrofitssrc-files.c elements/astrofitssrc-frames.c
 core_tests += tests/core/fits/fits-text-filter
 core_tests += tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core/fits/uvfits tests/core/fits/uvfits-header tests/core/fits/uvfits-read \
   tests/core/fits/uvfits-foreign tests/core/fits/fits-catalogue tests/core/fits/fits-catalogue-refused tests/core/fits/fits-catalogue-write \

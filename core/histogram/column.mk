@@ -24,7 +24,8 @@ dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h test
 element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h \
-  elements/astrohistogram-devices.c elements/astrohistogram-devices.h
+  elements/astrohistogram-devices.c elements/astrohistogram-devices.h elements/astrohistogram-parts.h \
+  elements/astrohistogram-collector.c elements/astrohistogram-counts.c elements/astrohistogram-out.c
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time tests/elements/astrohistogram-pairs tests/elements/astrohistogram-space \
   tests/elements/astrohistogram-devices

@@ -20,7 +20,7 @@ core_tests += tests/core/stream/profile
 
 # The history of a stream, through whole pipelines.
 element_tests += tests/elements/history
-library_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \
+library_sources += core/stream/stream.c core/stream/stream.h core/stream/names.c core/stream/names.h core/stream/observation.c core/stream/observation.h \
   core/stream/history.c core/stream/history.h core/stream/validity.c core/stream/validity-cut.c core/stream/validity-mark.c \
   core/stream/validity.h core/stream/histogram-summary.h core/stream/histogram-summary.c \
   core/stream/pair-fields.h core/stream/pair-fields.c \

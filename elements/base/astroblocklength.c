@@ -46,9 +46,22 @@ guint64 astro_block_length_end(const AstroBlockLength *length, guint64 begin, gu
   return good > begin ? good : end;
 }
 
+void astro_stage_take_block_length(AstroStage *stage, GstQuery *query)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const AstroBlockLength before = priv->length;
+  priv->length = astro_block_length_find(query);
+  if (!priv->passed_length ||
+      (before.steps == priv->length.steps && before.phase == priv->length.phase))
+    return;
+  priv->passed_length = FALSE;
+  gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(stage));
+}
+
 void astro_stage_add_block_length(AstroStage *stage, GstQuery *query, guint64 factor, guint64 lead)
 {
   const AstroBlockLength *out = &astro_stage_parts(stage)->length;
+  astro_stage_parts(stage)->passed_length = TRUE;
   AstroBlockLength in = { .steps = out->steps * factor };
   if (out->steps == 0 || factor == 0 || in.steps / factor != out->steps)
     return;

@@ -277,6 +277,13 @@ char *astro_fields_copy_text(gconstpointer object, char *const *field)
   return text;
 }
 
+void astro_fields_copy_numbers(gconstpointer object, gpointer to, gconstpointer from, gsize bytes)
+{
+  GST_OBJECT_LOCK(object);
+  memcpy(to, from, bytes);
+  GST_OBJECT_UNLOCK(object);
+}
+
 void astro_fields_put_back(gpointer object, char **field, const char *refused, const char *text)
 {
   GST_OBJECT_LOCK(object);

@@ -126,6 +126,10 @@ void astro_fields_set_defaults(gpointer object);
 /* A copy of a text, for a thread that works while another thread may set it. */
 char *astro_fields_copy_text(gconstpointer object, char *const *field);
 
+/* Copies numbers, which properties set, as they are at one moment: for a thread that works while
+ * another may set them. A struct of several holds no text. */
+void astro_fields_copy_numbers(gconstpointer object, gpointer to, gconstpointer from, gsize bytes);
+
 /* Sets a text back that was refused, unless another thread has set it since. */
 void astro_fields_put_back(gpointer object, char **field, const char *refused, const char *text);
 

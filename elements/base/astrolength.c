@@ -174,5 +174,7 @@ gboolean astro_length_renew(AstroStage *stage, AstroLength *length, guint64 step
   if (!ok)
     return FALSE;
   begin_at(stage, length, step % ((guint64)spectra * times));
+  /* Blocks had best end elsewhere now. */
+  gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(stage));
   return TRUE;
 }

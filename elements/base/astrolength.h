@@ -49,8 +49,9 @@ static inline gboolean astro_length_is_new(AstroLength *length)
 /* Whether a stage can integrate that many spectra. */
 typedef gboolean (*AstroLengthCheck)(AstroStage *stage, guint spectra, GError **error);
 /* At a boundary, before the input's step `step`: takes what was set, agrees on caps with
- * downstream, and sends what was made before. A length that the stage or downstream cannot have
- * gets a warning, and the stream goes on. Integrations of the caps have times * spectra. */
+ * downstream, sends what was made before, and has upstream ask again how long blocks had best be. A
+ * length that the stage or downstream cannot have gets a warning, and the stream goes on.
+ * Integrations of the caps have times * spectra. */
 gboolean astro_length_renew(AstroStage *stage, AstroLength *length, guint64 step, guint times,
                             AstroLengthCheck check, GError **error);
 

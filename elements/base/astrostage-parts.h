@@ -66,6 +66,7 @@ typedef struct {
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
   gboolean reads_any;  /* downstream reads blocks where they lie, and reader says where that is */
   AstroBlockLength length; /* that downstream has asked for */
+  gboolean passed_length;  /* and that upstream was told */
   AstroBoxPlace boxes;     /* where a stage that only copies has done so (astroboxes.h) */
   gboolean answered_host;  /* upstream was told that this stage reads on the host */
   GQueue ready;            /* GstBuffer *, oldest first */

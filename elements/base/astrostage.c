@@ -244,7 +244,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
-  priv->length = astro_block_length_find(query);
+  astro_stage_take_block_length(ASTRO_STAGE(trans), query);
   priv->reader = astro_reader_find(query);
   priv->reads_any = !priv->reader && astro_reader_takes_any(query);
   if (priv->reads_any && astro_stage_device(priv))

@@ -136,21 +136,7 @@ template <typename Sharing> struct BytesAny : Sharing {
 #define RADIX(r)                                                                                   \
   case r:                                                                                          \
     return pass(std::integral_constant<int, r>());
-      RADIX(2)
-      RADIX(3)
-      RADIX(4)
-      RADIX(5)
-      RADIX(6)
-      RADIX(7)
-      RADIX(8)
-      RADIX(9)
-      RADIX(10)
-      RADIX(11)
-      RADIX(12)
-      RADIX(13)
-      RADIX(14)
-      RADIX(15)
-      RADIX(16)
+      CHANNELIZER_RADIXES
 #undef RADIX
     }
   }

@@ -51,6 +51,24 @@ guint astro_channelizer_powers(guint32 n, float2 *powers);
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
+/* RADIX(r) for each number of points that one thread transforms. */
+#define CHANNELIZER_RADIXES                                                                        \
+  RADIX(2)                                                                                         \
+  RADIX(3)                                                                                         \
+  RADIX(4)                                                                                         \
+  RADIX(5)                                                                                         \
+  RADIX(6)                                                                                         \
+  RADIX(7)                                                                                         \
+  RADIX(8)                                                                                         \
+  RADIX(9)                                                                                         \
+  RADIX(10)                                                                                        \
+  RADIX(11)                                                                                        \
+  RADIX(12)                                                                                        \
+  RADIX(13)                                                                                        \
+  RADIX(14)                                                                                        \
+  RADIX(15)                                                                                        \
+  RADIX(16)
+
 /* All in one kernel, for any n up to 4096. */
 gboolean astro_channelizer_mixes(guint32 n);
 gboolean astro_channelizer_mixed_init(gboolean bytes, GError **error);

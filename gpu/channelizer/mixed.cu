@@ -163,21 +163,7 @@ __device__ inline void transform_any(const ChannelizerRun &run, const Pass &pass
 #define RADIX(r)                                                                                   \
   case r:                                                                                          \
     return transform<r>(run, pass, there, from, to);
-    RADIX(2)
-    RADIX(3)
-    RADIX(4)
-    RADIX(5)
-    RADIX(6)
-    RADIX(7)
-    RADIX(8)
-    RADIX(9)
-    RADIX(10)
-    RADIX(11)
-    RADIX(12)
-    RADIX(13)
-    RADIX(14)
-    RADIX(15)
-    RADIX(16)
+    CHANNELIZER_RADIXES
 #undef RADIX
   default:
     transform_prime(run, pass, there, from, to);

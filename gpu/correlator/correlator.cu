@@ -262,6 +262,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   Correlator *self = (Correlator *)instance;
   const AstroCorrelatorArguments *arguments = (const AstroCorrelatorArguments *)argument;
+  const AstroCorrelatorTold told = { result, arguments->n_counts };
   gpointer to = arguments->dump && n_out ? out[0].data : NULL;
   gboolean loss, written = FALSE;
 
@@ -281,8 +282,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return TRUE;
   gboolean ok = written || (correlate_gathered(self, to, &written, error) &&
                             (written || astro_correlator_dump_all(self, to, error)));
-  if (ok && result)
-    astro_correlator_counts_tell(&self->counts, &self->config, result);
+  if (ok)
+    astro_correlator_counts_tell(&self->counts, &self->config, &told);
   forget(self);
   return ok &&
          (!self->given || drain(self, NULL, error)); /* the host reads its visibilities at once */

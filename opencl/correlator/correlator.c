@@ -98,6 +98,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   Correlator *self = instance;
   const AstroCorrelatorArguments *work = arguments;
+  const AstroCorrelatorTold told = { result, work->n_counts };
   gboolean loss;
   if (work->parts)
     return astro_opencl_correlator_join(self, in, n_in, out, n_out, work->parts, error);
@@ -112,8 +113,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!work->dump)
     return TRUE;
   const gboolean ok = astro_opencl_correlator_dump(self, out->data, error);
-  if (ok && result)
-    astro_correlator_counts_tell(&self->counts, &self->config, result);
+  if (ok)
+    astro_correlator_counts_tell(&self->counts, &self->config, &told);
   forget(self);
   return ok;
 }

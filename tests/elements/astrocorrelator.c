@@ -1,5 +1,6 @@
 /* Caps, settings and latency of astrocorrelator, and what it refuses. */
 #include "tests/elements/astrocorrelator.h"
+#include "tests/elements/setter.h"
 
 /* A rate may be divided by more than an int holds if the fraction has ints again. */
 static void test_long_integration(void)
@@ -120,6 +121,28 @@ static void test_integration_time(void)
     }
     assert_same(got);
   }
+}
+
+/* Caps are those of one triangle or of the other, whatever another thread sets meanwhile. */
+static void test_triangle_meanwhile(void)
+{
+  static const char *const triangles[] = { "lower", "full", NULL };
+  g_autoptr(GstElement) element = gst_element_factory_make("astrocorrelator", NULL);
+  gst_object_ref_sink(element);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(element);
+  g_autoptr(GstCaps) in =
+      gst_caps_from_string("application/x-astro-spectra,format=CI8,stations=4,channels=2");
+  TestSetter setter = { .object = element, .name = "triangle", .texts = triangles };
+  test_setter_start(&setter);
+  for (guint i = 0; i < 20000; i += TEST_STEP) {
+    g_autoptr(GstCaps) out =
+        GST_BASE_TRANSFORM_GET_CLASS(trans)->transform_caps(trans, GST_PAD_SINK, in, NULL);
+    const GstStructure *s = gst_caps_get_structure(out, 0);
+    gint baselines;
+    g_assert_true(gst_structure_get_int(s, "baselines", &baselines));
+    g_assert_cmpint(baselines, ==, gst_structure_has_field(s, "triangle") ? 16 : 10);
+  }
+  test_setter_stop(&setter);
 }
 
 /* Properties that are set in mid-stream wait for the next caps. */
@@ -268,6 +291,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/full-triangle/readers", test_readers_of_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
   g_test_add_func("/astrocorrelator/integration-time", test_integration_time);
+  g_test_add_func("/astrocorrelator/triangle-meanwhile", test_triangle_meanwhile);
   g_test_add_func("/astrocorrelator/late-properties", test_late_properties);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
   g_test_add_func("/astrocorrelator/upstream/device", test_upstream_of_device);

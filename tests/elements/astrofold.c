@@ -172,6 +172,25 @@ static void test_gap_and_flush(void)
   gst_harness_teardown(h);
 }
 
+/* The number of bins that the stream has stays, and so does the count of a value that lost none. */
+static void test_late_bins(void)
+{
+  float stream[STEPS * SAMPLES];
+  fill(stream);
+  GstHarness *h = new_harness(0.1);
+  g_autoptr(GstElement) fold = gst_harness_find_element(h, "astrofold");
+  gst_harness_set_src_caps_str(h, POWER ",rate=1000/1,frequency=1e9,bandwidth=1e6");
+  g_assert_cmpint(gst_harness_push(h, part(stream, 0, 60)), ==, GST_FLOW_OK);
+  g_object_set(fold, "bins", 32, NULL);
+  g_assert_cmpint(gst_harness_push(h, part(stream, 60, 140)), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+    check_profile(buffer, stream, (guint64)i * 100, 100);
+    g_assert_cmpuint(astro_buffer_get_validity(buffer)->full, ==, (100 + BINS - 1) / BINS);
+  }
+  gst_harness_teardown(h);
+}
+
 /* A sample of power counts where anything is behind its mean. */
 static void test_counts(void)
 {
@@ -392,6 +411,7 @@ static void add_tests(void)
   g_test_add_func("/astrofold/intervals", test_intervals);
   g_test_add_func("/astrofold/jump", test_jump);
   g_test_add_func("/astrofold/gap-and-flush", test_gap_and_flush);
+  g_test_add_func("/astrofold/late-bins", test_late_bins);
   g_test_add_func("/astrofold/counts", test_counts);
   g_test_add_func("/astrofold/pulsar", test_pulsar);
   g_test_add_func("/astrofold/dedispersed", test_dedispersed);

@@ -137,6 +137,33 @@ static void test_eos(void)
   gst_harness_teardown(h);
 }
 
+static GstPadProbeReturn be_slow(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_usleep(20000);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A DRAIN query is answered once all that a trigger has asked for so far has arrived, behind a
+ * queue too, and at once if that is nothing. */
+static void test_drain(void)
+{
+  GstHarness *h = gst_harness_new_parse("astroring seconds=1 before=0.02 after=0.06 ! queue");
+  g_autoptr(GstElement) ring = gst_harness_find_element(h, "astroring");
+  g_autoptr(GstQuery) query = gst_query_new_drain();
+  gst_harness_set_src_caps_str(h, VOLTAGES);
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, be_slow, NULL, NULL);
+  push(h, 0, 10);
+  gst_pad_peer_query(h->srcpad, query);
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  g_assert_true(trigger(ring, "0.08"));
+  for (guint n = 10; n < 14; n++) { /* the dump is from 6 to 14 */
+    push(h, n, n + 1);
+    gst_pad_peer_query(h->srcpad, query);
+    g_assert_cmpuint(gst_harness_buffers_received(h), ==, n + 1 - 6);
+  }
+  gst_harness_teardown(h);
+}
+
 /* Without a trigger nothing comes but what lets sinks start, and the end. */
 static void test_nothing(void)
 {
@@ -508,6 +535,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astroring/dumps", test_dumps);
   g_test_add_func("/astroring/eos", test_eos);
+  g_test_add_func("/astroring/drain", test_drain);
   g_test_add_func("/astroring/nothing", test_nothing);
   g_test_add_func("/astroring/losses", test_losses);
   g_test_add_func("/astroring/observations", test_observations);

@@ -2,6 +2,7 @@
  * and no sum depends on it. */
 #include "core/correlator/correlator.h"
 #include "elements/base/astroblocklength.h"
+#include "tests/elements/changed.h"
 #include "tests/elements/running.h"
 
 /* ---- numbers ---- */
@@ -76,21 +77,27 @@ typedef struct {
   guint part; /* spectra, for 12 stations of two polarisations */
 } Chain;
 
-static Seen run(const char *settings, const Chain *chain, const char *backend, const char *aside)
+static GstElement *parse_chain(const char *settings, const Chain *chain, const char *backend,
+                               const char *aside)
 {
-  Seen seen = { .part = chain->part, .sums = g_byte_array_new() };
-  g_autoptr(GError) error = NULL;
   g_autofree char *line = g_strdup_printf(
       "astroskysrc stations=12 pols=2 noise=20 bandwidth=1e6 %s ! "
       "application/x-astro-voltages,format=%s ! tee name=in ! astrochannelizer channels=%s taps=%s "
-      "gain=4 backend=%s ! application/x-astro-spectra,format=CI8 ! queue ! astrotranspose "
-      "backend=%s ! identity name=at ! astrocorrelator integration=%s backend=%s ! "
+      "gain=4 backend=%s ! application/x-astro-spectra,format=CI8 ! queue max-size-buffers=1 ! "
+      "astrotranspose "
+      "backend=%s ! identity name=at ! astrocorrelator name=stage integration=%s backend=%s ! "
       "application/x-astro-visibilities,format=CI32LE ! "
       "fakesink name=sink sync=false signal-handoffs=true %s",
       settings, chain->format, chain->channels, chain->taps, backend, backend, chain->integration,
       backend, aside);
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  g_assert_no_error(error);
+  g_test_message("%s", line);
+  return parse_line(line);
+}
+
+static Seen run(const char *settings, const Chain *chain, const char *backend, const char *aside)
+{
+  Seen seen = { .part = chain->part, .sums = g_byte_array_new() };
+  GstElement *pipeline = parse_chain(settings, chain, backend, aside);
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_signal_connect(sink, "handoff", G_CALLBACK(test_append), seen.sums);
   add_probe(pipeline, "in", see_source, &seen);
@@ -100,9 +107,9 @@ static Seen run(const char *settings, const Chain *chain, const char *backend, c
   g_assert_cmpstr(failed, ==, NULL);
   test_stop(pipeline);
   g_assert_cmpuint(seen.sums->len, >, 0);
-  g_test_message("%s: blocks of %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
+  g_test_message("blocks of %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
                  " of %" G_GUINT64_FORMAT " end with a part",
-                 line, seen.longest, seen.at_end, seen.blocks);
+                 seen.longest, seen.at_end, seen.blocks);
   return seen;
 }
 
@@ -202,6 +209,103 @@ static void test_delay(void)
   g_assert_cmpmem(seen.sums->data, seen.sums->len, any.sums->data, any.sums->len);
 }
 
+/* ---- another length in mid-stream ---- */
+
+static GstPadProbeReturn note_end(GstPad *pad, GstPadProbeInfo *info, gpointer ends)
+{
+  g_array_append_val(ends, GST_BUFFER_OFFSET_END(GST_PAD_PROBE_INFO_BUFFER(info)));
+  return GST_PAD_PROBE_OK;
+}
+
+/* The sums of so many spectra as the block has are those of shorter integrations, added up. */
+static guint64 check_block(const Block *block, const gint32 *each, gsize values, guint64 first,
+                           guint64 rate)
+{
+  enum { SHORTEST = 100 };
+  const guint n = (guint)(block->end - block->first);
+  const guint64 length = gst_util_uint64_scale_round(block->duration, rate, GST_SECOND) / n;
+  const gint32 *found = g_bytes_get_data(block->bytes, NULL);
+  for (guint j = 0; j < n; j++, first += length)
+    for (gsize v = 0; v < values; v++) {
+      gint64 sum = 0;
+      for (guint64 k = first / SHORTEST; k < (first + length) / SHORTEST; k++)
+        sum += each[k * values + v];
+      g_assert_cmpint(found[j * values + v], ==, sum);
+    }
+  return first;
+}
+
+static GstPadProbeReturn repeat_caps(GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  g_assert_true(gst_pad_send_event(pad, gst_event_new_caps(caps)));
+  gst_caps_unref(caps);
+  return GST_PAD_PROBE_OK;
+}
+
+#define CHANGED "duration=0.6 block-steps="
+typedef struct {
+  const char *settings, *aside;
+  gboolean repeats; /* caps, before each block of the source */
+  gboolean is_told; /* the source has blocks for the new length in the end */
+} Changing;
+static const Changing changing[] = {
+  { "duration=0.6", "", FALSE, TRUE },
+  { "duration=0.6", "", TRUE, TRUE },
+  { CHANGED "12345", "", FALSE, FALSE },
+  { "duration=0.6", "in. ! queue ! fakesink async=false", FALSE, FALSE },
+};
+
+/* Every spectrum is in one integration, and adds up to what shorter ones have. Returns the spectrum
+ * from which on integrations have the new length. */
+static guint64 check_changed(const Record *record, const GByteArray *each)
+{
+  enum { LENGTH = 2100, RATE = 62500, VALUES = 16 * 78 * 4 * 2 };
+  guint64 step = 0, changed = 0;
+  for (guint i = 0; i + 1 < record->blocks->len; i++) { /* the last one is cut */
+    const Block *block = block_of(record, i);
+    if (!changed && block->rate < (double)RATE / 1500)
+      changed = step;
+    step = check_block(block, (const gint32 *)(gpointer)each->data, VALUES, step, RATE);
+  }
+  g_assert_cmpuint(changed, >, 0);
+  g_assert_cmpuint(step, >, changed + LENGTH);
+  return changed;
+}
+
+static void change_length(const Changing *c, const GByteArray *each)
+{
+  enum { PART = 300 };
+  static const Chain chain = { "16", "4", "1000", "CI16LE", 500 };
+  GstElement *pipeline = parse_chain(c->settings, &chain, "cpu", c->aside);
+  g_autoptr(GstElement) stage = gst_bin_get_by_name(GST_BIN(pipeline), "stage");
+  g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint64));
+  Change change = { stage, "integration", "2100", 1 };
+  probe(pipeline, "at", GST_PAD_PROBE_TYPE_BUFFER, on_input, &change);
+  probe(pipeline, "at", GST_PAD_PROBE_TYPE_BUFFER, note_end, ends);
+  if (c->repeats)
+    probe(pipeline, "in", GST_PAD_PROBE_TYPE_BUFFER, repeat_caps, NULL);
+  g_autoptr(Record) record = record_pipeline(pipeline);
+  const guint64 changed = check_changed(record, each);
+  guint good = 0;
+  for (guint i = ends->len - 4; i + 1 < ends->len; i++)
+    good += (g_array_index(ends, guint64, i) - changed) % PART == 0;
+  g_test_message("from spectrum %" G_GUINT64_FORMAT " on, of %u blocks %u of the last 3", changed,
+                 ends->len, good);
+  g_assert_true((good == 3) == c->is_told);
+  close_pipeline(pipeline);
+}
+
+/* The source learns of the parts of an integration whose length was set while it runs, through all
+ * stages between, also where it repeats its caps. */
+static void test_change(void)
+{
+  static const Chain shortest = { "16", "4", "100", "CI16LE", 100 };
+  g_auto(Seen) each = run(CHANGED "30000", &shortest, "cpu", "");
+  for (guint i = 0; i < G_N_ELEMENTS(changing); i++)
+    change_length(&changing[i], each.sums);
+}
+
 /* A live source says how long its blocks are, once that is agreed on. */
 static void test_latency(void)
 {
@@ -243,6 +347,7 @@ static void add_tests(void)
   g_test_add_func("/blocklengths/floats", test_floats);
   g_test_add_func("/blocklengths/others", test_others);
   g_test_add_func("/blocklengths/delay", test_delay);
+  g_test_add_func("/blocklengths/change", test_change);
   g_test_add_func("/blocklengths/latency", test_latency);
 }
 

@@ -1,7 +1,8 @@
 /* Streams between ranks in a program that ThreadSanitizer can judge, because it overrides what
  * orders threads (tests/tsan-glib.h): a corner turn, and a sum; a turn by NCCL between fake
- * devices. With the argument "play" or "nccl" it is a rank; without, it starts two. */
-#include "tests/elements/elements.h"
+ * devices; integrations that are to change on a rank. With an argument it is a rank; without, it
+ * starts two. */
+#include "tests/elements/changed.h"
 #include "tests/elements/fake-nccl.h"
 #include "tests/elements/ranks.h"
 #include "tests/tsan-glib.h"
@@ -87,6 +88,44 @@ static int play_by_nccl(guint rank, guint ranks)
   return EXIT_SUCCESS;
 }
 
+/* A stage before a sum or a turn, asked for another length of integrations while it plays, waits
+ * until all that it has sent was taken, by other ranks too, and keeps the length: ranks have to
+ * agree on it. */
+static void keep_length(guint rank, const char *line, guint blocks)
+{
+  g_autofree char *mine = g_strdup_printf(line, rank);
+  GstElement *pipeline = parse_line(mine);
+  g_autoptr(GstElement) stage = gst_bin_get_by_name(GST_BIN(pipeline), "stage");
+  Change change = { stage, "integration", "30", 10 + 10 * rank };
+  guint integration;
+  probe(pipeline, "stage", GST_PAD_PROBE_TYPE_BUFFER, on_input, &change);
+  g_autoptr(Record) record = record_pipeline(pipeline);
+  g_object_get(stage, "integration", &integration, NULL);
+  g_assert_cmpuint(integration, ==, 100);
+  g_assert_cmpuint(record->warnings, ==, 1);
+  test_says(record->warned, "downstream does not take integrations of another length now");
+  guint64 steps = 0;
+  for (guint i = 0; i < record->blocks->len; i++)
+    steps += block_of(record, i)->end - block_of(record, i)->first;
+  g_assert_cmpuint(steps, ==, rank == 0 ? blocks : 0);
+  close_pipeline(pipeline);
+}
+
+static int play_lengths(guint rank, guint ranks)
+{
+#define INTEGRATED(source, filter)                                                                 \
+  "astroskysrc stations=3 noise=1 num-buffers=40 block-steps=500 " source                          \
+  " ! astrochannelizer channels=4 ! application/x-astro-spectra,format=CI8 ! " filter              \
+  "astrotranspose ! astrocorrelator name=stage integration=100 ! "
+#define SINK " ! fakesink name=sink sync=false"
+  keep_length(rank, INTEGRATED("seed=1%u", "") "astroreduce" SINK, 50);
+  keep_length(rank,
+              INTEGRATED("seed=3",
+                         "astroselect channels=%u/2 ! ") "astroalltoall from=channel to=none" SINK,
+              50);
+  return EXIT_SUCCESS;
+}
+
 static void start_ranks(const char *setting, const char *what)
 {
   g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
@@ -99,6 +138,12 @@ static void test_ranks_play(void)
 {
   if (test_has_ranks())
     start_ranks("", "play");
+}
+
+static void test_lengths(void)
+{
+  if (test_has_ranks())
+    start_ranks("", "lengths");
 }
 
 static void test_nccl(void)
@@ -118,16 +163,21 @@ static void test_nccl(void)
 
 int main(int argc, char **argv)
 {
+  static const struct {
+    const char *name;
+    int (*play)(guint rank, guint ranks);
+  } parts[] = { { "play", play }, { "nccl", play_by_nccl }, { "lengths", play_lengths } };
   const char *rank = g_getenv("OMPI_COMM_WORLD_RANK"), *ranks = g_getenv("OMPI_COMM_WORLD_SIZE");
-  if (argc == 2 && rank && ranks) {
-    gst_init(NULL, NULL);
-    return (g_str_equal(argv[1], "nccl") ? play_by_nccl : play)((guint)atoi(rank),
-                                                                (guint)atoi(ranks));
-  }
+  for (guint i = 0; argc == 2 && rank && ranks && i < G_N_ELEMENTS(parts); i++)
+    if (g_str_equal(argv[1], parts[i].name)) {
+      gst_init(NULL, NULL);
+      return parts[i].play((guint)atoi(rank), (guint)atoi(ranks));
+    }
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   test_allow_ranks();
   g_test_add_func("/mpi-threads/ranks", test_ranks_play);
   g_test_add_func("/mpi-threads/nccl", test_nccl);
+  g_test_add_func("/mpi-threads/lengths", test_lengths);
   return g_test_run();
 }
