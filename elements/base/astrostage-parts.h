@@ -17,7 +17,8 @@
 
 G_BEGIN_DECLS
 
-/* Blocks that may be queued on the device before the host waits for the oldest. */
+/* Blocks that may be queued on the device before the host waits for the oldest; of short ones there
+ * may be more (elements/base/astrostage-backend.c). */
 #define ASTRO_STAGE_IN_FLIGHT ASTRO_POOL_DEPTH
 
 typedef struct {
@@ -35,6 +36,14 @@ typedef struct {
   AstroStagePool blocks,
       aside; /* of output, so that a block that comes back is where it was made */
 } AstroStageLane;
+
+/* Blocks that go out when a device has done them (elements/base/astrohandout.h). */
+typedef struct {
+  gboolean is_wanted;
+  GThread *thread;     /* NULL: there were none yet */
+  GAsyncQueue *blocks; /* GstMemory *, which it waits for */
+  GstFlowReturn flow;  /* what downstream said; under the lock of the input's stream */
+} AstroStageHandOut;
 
 typedef struct {
   gboolean tells_work;    /* it says what its work is (astroplan.h) */
@@ -70,6 +79,7 @@ typedef struct {
   gboolean answered_host;  /* upstream was told that this stage reads on the host */
   GQueue ready;            /* GstBuffer *, oldest first */
   GstFlowReturn pushed;    /* what downstream returned for the last blocks */
+  AstroStageHandOut hand_out;
 
   /* timing */
   AstroSteps steps;    /* steps of the input */
@@ -189,6 +199,11 @@ guint astro_stage_held_back(const AstroStagePrivate *priv);
 gboolean astro_stage_check_next(AstroStage *stage);
 /* The next buffer to go out, which counts as sent; or NULL. */
 GstBuffer *astro_stage_pop_ready(AstroStage *stage);
+/* Has a block that was added to those that are ready go out when it is done, where the stage wants
+ * that. */
+void astro_stage_hand_out(AstroStage *stage, GstBuffer *block);
+/* Before what is ready is dropped: waits for the thread. */
+void astro_stage_stop_handing_out(AstroStage *stage);
 /* After an error: sends what was made before it and is not lost with a device. */
 void astro_stage_rescue(AstroStage *stage);
 /* Waits until all submitted work is done, and sends all of it. */

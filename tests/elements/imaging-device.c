@@ -104,6 +104,61 @@ static void test_images(void)
   clear(&cuda);
 }
 
+static GstHarness *push_image(guint number)
+{
+  GstHarness *h = gst_harness_new_parse("astrofft backend=cuda ! astroimage backend=cuda");
+  gst_harness_set_src_caps_str(h, GRID("plane:pol:v:u") ",planes=1");
+  for (guint i = 0; i < PLANES; i++)
+    g_assert_cmpint(gst_harness_push(h, make_plane(number * PLANES + i)), ==, GST_FLOW_OK);
+  return h;
+}
+
+/* An image leaves when it is done, though no other one follows. */
+static void test_handed_out(void)
+{
+  GstHarness *h = push_image(0);
+  for (guint i = 1; i < 3; i++) {
+    g_autoptr(GstBuffer) image = gst_harness_pull(h); /* which gives up after a minute */
+    g_assert_nonnull(image);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(image), ==, i - 1);
+    for (guint k = 0; k < PLANES; k++)
+      g_assert_cmpint(gst_harness_push(h, make_plane(i * PLANES + k)), ==, GST_FLOW_OK);
+  }
+  gst_harness_teardown(h);
+}
+
+/* A stream that stops, is flushed or ends may have an image on its way out. */
+static void test_handed_out_late(void)
+{
+  for (guint i = 0; i < 12; i++) {
+    GstHarness *h = push_image(i);
+    if (i % 3 == 1) {
+      gst_harness_push_event(h, gst_event_new_flush_start());
+      gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+    }
+    if (i % 3 == 2) {
+      gst_harness_push_event(h, gst_event_new_eos());
+      g_assert_cmpuint(gst_harness_buffers_received(h), ==, 1);
+    }
+    gst_harness_teardown(h);
+  }
+}
+
+/* Upstream hears with its next planes how an image was received. */
+static void test_answered(void)
+{
+  GstHarness *h = push_image(0);
+  gst_buffer_unref(gst_harness_pull(h));
+  gst_pad_set_active(h->sinkpad, FALSE);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = PLANES; i < 100 * PLANES && flow == GST_FLOW_OK; i++) {
+    flow = gst_harness_push(h, make_plane(i));
+    g_usleep(1000);
+  }
+  g_assert_cmpint(flow, ==, GST_FLOW_FLUSHING);
+  gst_harness_teardown(h);
+}
+
 /* Voltages that come in whole transforms stay on the device too. */
 static void test_spectra(void)
 {
@@ -142,6 +197,9 @@ static void add_tests(void)
   if (!test_has_device("/imaging-device/any"))
     return;
   g_test_add_func("/imaging-device/images", test_images);
+  g_test_add_func("/imaging-device/handed-out", test_handed_out);
+  g_test_add_func("/imaging-device/handed-out-late", test_handed_out_late);
+  g_test_add_func("/imaging-device/answered", test_answered);
   g_test_add_func("/imaging-device/spectra", test_spectra);
 }
 
