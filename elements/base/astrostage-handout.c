@@ -3,14 +3,23 @@
 #include "elements/base/astrohandout.h"
 #include "elements/base/astrostage-parts.h"
 
+#include <pthread.h>
+
 #include "core/memory/memory.h"
 
-/* Told to the thread in place of a block: there are no more. */
-static char no_more;
+/* pthread's locks, not GLib's: ThreadSanitizer knows them. */
+struct _AstroHandOut {
+  AstroStage *stage;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  GQueue blocks; /* GstMemory *, oldest first */
+  gboolean is_over;
+};
 
 void astro_stage_hand_out_when_done(AstroStage *stage)
 {
-  astro_stage_parts(stage)->hand_out.is_wanted = TRUE;
+  astro_stage_parts(stage)->hands_out = TRUE;
 }
 
 static gboolean is_held(const AstroStagePrivate *priv, const GstMemory *memory)
@@ -26,51 +35,80 @@ static gboolean is_held(const AstroStagePrivate *priv, const GstMemory *memory)
 static void push_held(AstroStage *stage, const GstMemory *memory)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
-  GstFlowReturn *flow = &priv->hand_out.flow;
-  while (*flow == GST_FLOW_OK && is_held(priv, memory)) {
+  while (priv->handed == GST_FLOW_OK && is_held(priv, memory)) {
     if (astro_stage_check_next(stage))
-      *flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), astro_stage_pop_ready(stage));
+      priv->handed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), astro_stage_pop_ready(stage));
     else
-      *flow = GST_FLOW_ERROR;
+      priv->handed = GST_FLOW_ERROR;
   }
 }
 
-/* The only one that waits. Whoever reads a block finds out if its device has failed. */
+/* NULL: there are no more. */
+static GstMemory *take(AstroHandOut *self)
+{
+  pthread_mutex_lock(&self->lock);
+  while (!self->is_over && self->blocks.length == 0)
+    pthread_cond_wait(&self->changed, &self->lock);
+  GstMemory *block = self->is_over ? NULL : g_queue_pop_head(&self->blocks);
+  pthread_mutex_unlock(&self->lock);
+  return block;
+}
+
+/* The only thread that waits. Whoever reads a block finds out if its device has failed. */
 static gpointer hand_out(gpointer data)
 {
-  AstroStage *stage = data;
-  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(stage);
-  GAsyncQueue *blocks = astro_stage_parts(stage)->hand_out.blocks;
-  for (gpointer block; (block = g_async_queue_pop(blocks)) != &no_more;) {
+  AstroHandOut *self = data;
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(self->stage);
+  for (GstMemory *block; (block = take(self));) {
     astro_memory_settle(block, NULL);
     GST_PAD_STREAM_LOCK(sink);
-    push_held(stage, block);
+    push_held(self->stage, block);
     GST_PAD_STREAM_UNLOCK(sink);
     gst_memory_unref(block);
   }
   return NULL;
 }
 
+/* NULL: there is no thread to be had, and blocks are held back as those of other stages. */
+static AstroHandOut *start(AstroStage *stage)
+{
+  AstroHandOut *self = g_new0(AstroHandOut, 1);
+  self->stage = stage;
+  pthread_mutex_init(&self->lock, NULL);
+  pthread_cond_init(&self->changed, NULL);
+  if (pthread_create(&self->thread, NULL, hand_out, self) == 0)
+    return self;
+  g_free(self);
+  return NULL;
+}
+
 void astro_stage_hand_out(AstroStage *stage, GstBuffer *block)
 {
-  const AstroStagePrivate *priv = astro_stage_parts(stage);
-  AstroStageHandOut *out = &astro_stage_parts(stage)->hand_out;
-  if (!out->is_wanted || astro_stage_held_back(priv) == 0 || gst_buffer_n_memory(block) != 1 ||
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  if (!priv->hands_out || astro_stage_held_back(priv) == 0 || gst_buffer_n_memory(block) != 1 ||
       !astro_memory_is(gst_buffer_peek_memory(block, 0)))
     return;
-  if (!out->thread) {
-    out->blocks = g_async_queue_new();
-    out->thread = g_thread_new("astro-hand-out", hand_out, stage);
-  }
-  g_async_queue_push(out->blocks, gst_buffer_get_memory(block, 0));
+  if (!priv->hand_out && !(priv->hand_out = start(stage)))
+    return;
+  AstroHandOut *self = priv->hand_out;
+  pthread_mutex_lock(&self->lock);
+  g_queue_push_tail(&self->blocks, gst_buffer_get_memory(block, 0));
+  pthread_cond_signal(&self->changed);
+  pthread_mutex_unlock(&self->lock);
 }
 
 void astro_stage_stop_handing_out(AstroStage *stage)
 {
-  AstroStageHandOut *out = &astro_stage_parts(stage)->hand_out;
-  if (!out->thread)
+  AstroHandOut *self = g_steal_pointer(&astro_stage_parts(stage)->hand_out);
+  if (!self)
     return;
-  g_async_queue_push(out->blocks, &no_more);
-  g_thread_join(g_steal_pointer(&out->thread));
-  g_clear_pointer(&out->blocks, g_async_queue_unref);
+  pthread_mutex_lock(&self->lock);
+  self->is_over = TRUE;
+  pthread_cond_signal(&self->changed);
+  pthread_mutex_unlock(&self->lock);
+  pthread_join(self->thread, NULL);
+  g_queue_clear_full(&self->blocks, (GDestroyNotify)gst_memory_unref);
+  pthread_cond_destroy(&self->changed);
+  pthread_mutex_destroy(&self->lock);
+  g_free(self);
 }

@@ -37,13 +37,9 @@ typedef struct {
       aside; /* of output, so that a block that comes back is where it was made */
 } AstroStageLane;
 
-/* Blocks that go out when a device has done them (elements/base/astrohandout.h). */
-typedef struct {
-  gboolean is_wanted;
-  GThread *thread;     /* NULL: there were none yet */
-  GAsyncQueue *blocks; /* GstMemory *, which it waits for */
-  GstFlowReturn flow;  /* what downstream said; under the lock of the input's stream */
-} AstroStageHandOut;
+/* The thread that waits for blocks which go out when a device has done them
+ * (elements/base/astrohandout.h). */
+typedef struct _AstroHandOut AstroHandOut;
 
 typedef struct {
   gboolean tells_work;    /* it says what its work is (astroplan.h) */
@@ -79,7 +75,9 @@ typedef struct {
   gboolean answered_host;  /* upstream was told that this stage reads on the host */
   GQueue ready;            /* GstBuffer *, oldest first */
   GstFlowReturn pushed;    /* what downstream returned for the last blocks */
-  AstroStageHandOut hand_out;
+  gboolean hands_out;      /* blocks that are held back go out when they are done */
+  AstroHandOut *hand_out;  /* NULL: there was none yet */
+  GstFlowReturn handed;    /* what downstream said of those; under the lock of the input's stream */
 
   /* timing */
   AstroSteps steps;    /* steps of the input */
