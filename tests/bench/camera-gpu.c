@@ -25,13 +25,14 @@ typedef struct {
   gboolean is_live;
   guint block_steps;
   double wanted; /* share of the bus */
+  gsize needs;   /* GiB of free memory on the device */
 } Camera;
 
 static const Camera cameras[] = {
-  { "512 x 2, 27 MHz, CI8", 512, 27e6, "CI8", 2, 256, 0.5, 4096, FALSE, 32768, 0.9 },
-  { "1024 x 2, 27.2 MHz, CI4", 1024, 27.2e6, "CI4", 1, 256, 0.5, 4096, FALSE, 32768, 0 },
-  { "2048 x 2, 4.9 MHz, CI4", 2048, 4.9e6, "CI4", 1, 36, 0.5, 4096, FALSE, 16384, 0 },
-  { "latency, 64 x 2, 27 MHz, CI8", 64, 27e6, "CI8", 2, 256, 0.25, 2048, TRUE, 32768, 0 },
+  { "512 x 2, 27 MHz, CI8", 512, 27e6, "CI8", 2, 256, 0.5, 4096, FALSE, 32768, 0.9, 24 },
+  { "1024 x 2, 27.2 MHz, CI4", 1024, 27.2e6, "CI4", 1, 256, 0.5, 4096, FALSE, 32768, 0, 60 },
+  { "2048 x 2, 4.9 MHz, CI4", 2048, 4.9e6, "CI4", 1, 36, 0.5, 4096, FALSE, 16384, 0, 40 },
+  { "latency, 64 x 2, 27 MHz, CI8", 64, 27e6, "CI8", 2, 256, 0.25, 2048, TRUE, 32768, 0, 8 },
 };
 
 /* ---- distinct blocks ---- */
@@ -244,6 +245,15 @@ static void run_camera(AstroDevice *device, const Camera *camera, double seconds
   ring_free(&run.ring);
 }
 
+static gboolean has_room(AstroDevice *device, const Camera *camera)
+{
+  AstroDeviceMemory memory;
+  if (device->funcs->memory(device, &memory, NULL) && memory.free >= camera->needs << 30)
+    return TRUE;
+  printf("%s: skipped: %zu GiB of free memory are needed\n", camera->name, camera->needs);
+  return FALSE;
+}
+
 /* Also takes the seconds, if the arguments say how many. */
 static gboolean is_wanted(const char *name, char **argv, double *seconds)
 {
@@ -276,7 +286,7 @@ int main(int argc, char **argv)
       device->name);
   bench_head(title);
   for (guint i = 0; i < G_N_ELEMENTS(cameras); i++)
-    if (is_wanted(cameras[i].name, argv, &seconds))
+    if (is_wanted(cameras[i].name, argv, &seconds) && has_room(device, &cameras[i]))
       run_camera(device, &cameras[i], seconds);
   astro_device_unref(device);
   return 0;
