@@ -26,12 +26,17 @@ typedef struct {
   guint block_steps;
   double wanted; /* share of the bus */
   gsize needs;   /* GiB of free memory on the device */
+  gboolean has_delays;
 } Camera;
 
 static const Camera cameras[] = {
   { "512 x 2, 27 MHz, CI8", 512, 27e6, "CI8", 2, 256, 0.5, 4096, FALSE, 32768, 0.9, 24 },
   { "1024 x 2, 27.2 MHz, CI4", 1024, 27.2e6, "CI4", 1, 256, 0.5, 4096, FALSE, 32768, 0, 60 },
   { "2048 x 2, 4.9 MHz, CI4", 2048, 4.9e6, "CI4", 1, 36, 0.5, 4096, FALSE, 16384, 0, 40 },
+  { "1024 x 2, 27.2 MHz, CI4, blocks of 8 MiB", 1024, 27.2e6, "CI4", 1, 256, 0.5, 4096, FALSE, 4096,
+    0, 60 },
+  { "1024 x 2, 27.2 MHz, CI4, with delays", 1024, 27.2e6, "CI4", 1, 256, 0.5, 4096, FALSE, 32768, 0,
+    60, TRUE },
   { "latency, 64 x 2, 27 MHz, CI8", 64, 27e6, "CI8", 2, 256, 0.25, 2048, TRUE, 32768, 0, 8 },
 };
 
@@ -191,7 +196,7 @@ static char *describe(const Camera *camera, double seconds)
 {
   return g_strdup_printf(
       "astroskysrc name=src stations=%u pattern=noise repeat=1 bandwidth=%.17g duration=%.17g "
-      "block-steps=%u is-live=%d ! application/x-astro-voltages,format=%s "
+      "block-steps=%u is-live=%d ! application/x-astro-voltages,format=%s %s"
       "! astrochannelizer backend=cuda channels=%u taps=8 ! application/x-astro-spectra,format=%s "
       "! astrocorrelator backend=cuda integration-time=%.17g "
       "! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 "
@@ -199,7 +204,8 @@ static char *describe(const Camera *camera, double seconds)
       "! astrofft backend=cuda ! astroimage backend=cuda "
       "! fakesink name=sink sync=false async=false enable-last-sample=false",
       camera->stations, camera->bandwidth, seconds, camera->block_steps, camera->is_live,
-      camera->format, camera->channels, camera->format, camera->integration, camera->size);
+      camera->format, camera->has_delays ? "! astrodelay backend=cuda " : "", camera->channels,
+      camera->format, camera->integration, camera->size);
 }
 
 static void tell_latency(const Run *run)
