@@ -54,16 +54,18 @@ static GstMemory *take(AstroHandOut *self)
   return block;
 }
 
-/* The only thread that waits. Whoever reads a block finds out if its device has failed. */
+/* The only thread that waits. A block that is lost with its device stays, until the stage finds out
+ * and ends with an error. */
 static gpointer hand_out(gpointer data)
 {
   AstroHandOut *self = data;
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(self->stage);
   for (GstMemory *block; (block = take(self));) {
-    astro_memory_settle(block, NULL);
-    GST_PAD_STREAM_LOCK(sink);
-    push_held(self->stage, block);
-    GST_PAD_STREAM_UNLOCK(sink);
+    if (astro_memory_settle(block, NULL)) {
+      GST_PAD_STREAM_LOCK(sink);
+      push_held(self->stage, block);
+      GST_PAD_STREAM_UNLOCK(sink);
+    }
     gst_memory_unref(block);
   }
   return NULL;

@@ -2,9 +2,10 @@
  * pictures cross the bus. Without a GPU on the fake device. */
 #include <math.h>
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
+#include "tests/core/fake-device.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"
 
@@ -159,6 +160,27 @@ static void test_answered(void)
   gst_harness_teardown(h);
 }
 
+/* An image that is lost with its device does not leave. */
+static void test_lost(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  fake_hold(device->down, TRUE);
+  GstHarness *h = push_image(0);
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  fake_lose(device, TRUE);
+  fake_hold(device->down, FALSE);
+  g_usleep(100000); /* for a thread that would send it all the same */
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
+  gst_harness_teardown(h);
+  astro_memory_reap();
+  fake_lose(device, FALSE);
+}
+
 /* Voltages that come in whole transforms stay on the device too. */
 static void test_spectra(void)
 {
@@ -201,6 +223,8 @@ static void add_tests(void)
   g_test_add_func("/imaging-device/handed-out-late", test_handed_out_late);
   g_test_add_func("/imaging-device/answered", test_answered);
   g_test_add_func("/imaging-device/spectra", test_spectra);
+  if (g_getenv("ASTRO_CUDA_MODULE"))
+    g_test_add_func("/imaging-device/lost", test_lost);
 }
 
 int main(int argc, char **argv)
