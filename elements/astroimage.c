@@ -46,6 +46,7 @@
 #include "elements/base/astrofields.h"
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
+#include "elements/base/astrohandout.h"
 #include "elements/base/astrolanes.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astroshares.h"
@@ -441,4 +442,5 @@ static void astro_image_class_init(AstroImageClass *klass)
 static void astro_image_init(AstroImage *self)
 {
   astro_fields_set_defaults(self);
+  astro_stage_hand_out_when_done(ASTRO_STAGE(self));
 }

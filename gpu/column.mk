@@ -1,6 +1,6 @@
 # The CUDA module: built where nvcc is, linked to CUDA's static runtime, loaded with GModule.
 core_tests += tests/core/backend/cuda
-gpu_bench_programs += tests/bench/seam tests/bench/stream-gpu
+gpu_bench_programs += tests/bench/seam tests/bench/stream-gpu tests/bench/camera-gpu
 
 gpu_objects = $(gpu_sources:.cu=.o)
 

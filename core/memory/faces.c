@@ -35,6 +35,9 @@ typedef struct {
 #define SMALL_LEFT ((gsize)256 << 20)
 #define LEFT_SHARE 8
 
+/* A device has room for more blocks than are needed as long as one byte in so many is free. */
+#define ROOM_SHARE 4
+
 struct _AstroFaces {
   /* pthread's, not GLib's: ThreadSanitizer knows it, and so can check everything that it guards. */
   pthread_mutex_t lock;
@@ -516,6 +519,27 @@ gboolean astro_faces_settle(AstroFaces *faces, GError **error)
   }
   pthread_mutex_unlock(&faces->lock);
   return ok;
+}
+
+gboolean astro_faces_are_busy(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  drop_done_marks(faces);
+  const gboolean busy = !faces->broken && any_mark(faces) != NULL;
+  pthread_mutex_unlock(&faces->lock);
+  return busy;
+}
+
+gboolean astro_faces_have_room(AstroFaces *faces)
+{
+  AstroDeviceMemory memory;
+  pthread_mutex_lock(&faces->lock);
+  AstroDevice *device = faces->device;
+  const gboolean room = device && !device->on_host &&
+                        device->funcs->memory(device, &memory, NULL) &&
+                        memory.free >= memory.whole / ROOM_SHARE;
+  pthread_mutex_unlock(&faces->lock);
+  return room;
 }
 
 void astro_faces_forget(AstroFaces *faces)

@@ -48,6 +48,13 @@ AstroDevice *astro_faces_only_on(AstroFaces *faces);
 AstroDevice *astro_memory_only_on(GstMemory *memory);
 
 gboolean astro_faces_settle(AstroFaces *faces, GError **error);
+/* Whether queued work uses the block; and whether the device that it is on has a bus, and room for
+ * more blocks than are needed. */
+gboolean astro_faces_are_busy(AstroFaces *faces);
+gboolean astro_faces_have_room(AstroFaces *faces);
+/* The same of a block; FALSE for memory that is not ours. */
+gboolean astro_memory_is_busy(GstMemory *memory);
+gboolean astro_memory_has_room(GstMemory *memory);
 void astro_faces_forget(AstroFaces *faces);
 /* The address and device of a current device face; NULL if there is none. */
 gpointer astro_faces_look(AstroFaces *faces, gint *device);

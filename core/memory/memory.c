@@ -143,6 +143,16 @@ gboolean astro_memory_is_on(GstMemory *memory, const AstroDevice *device)
   return astro_memory_is(memory) && astro_faces_are_on(faces_of(memory), device);
 }
 
+gboolean astro_memory_is_busy(GstMemory *memory)
+{
+  return astro_memory_is(memory) && astro_faces_are_busy(faces_of(memory));
+}
+
+gboolean astro_memory_has_room(GstMemory *memory)
+{
+  return astro_memory_is(memory) && astro_faces_have_room(faces_of(memory));
+}
+
 AstroDevice *astro_memory_only_on(GstMemory *memory)
 {
   return astro_memory_is(memory) ? astro_faces_only_on(faces_of(memory)) : NULL;

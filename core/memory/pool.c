@@ -1,7 +1,16 @@
 /* A pool of buffers with our memory. */
 #include "core/memory/pool.h"
+#include "core/memory/faces.h"
 #include "core/memory/memory.h"
+#include "core/backend/backend.h"
 #include "core/stream/validity.h"
+
+/* Blocks of up to so many bytes are short, and pools grow by them up to so many bytes and blocks.
+ */
+#define SHORT_BYTES ((gsize)64 << 20)
+#define MOST_BYTES ((gsize)1 << 30)
+#define MOST_HOST_SHARE 32 /* of the host's memory, one in so many bytes */
+#define MOST_BLOCKS 256
 
 struct _AstroBufferPool {
   GstBufferPool parent;
@@ -11,6 +20,7 @@ struct _AstroBufferPool {
   GstAllocationParams params;
   GError *error; /* of the last buffer that did not settle; under the object's lock */
   guint made;    /* number of buffers, atomic */
+  gint is_full;  /* the device has no room for more than are needed; atomic */
 };
 
 G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
@@ -58,6 +68,46 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
   return GST_FLOW_OK;
 }
 
+guint astro_pool_most_busy(gsize bytes)
+{
+  const guint64 most = MIN(MOST_BYTES, astro_host_memory() / MOST_HOST_SHARE);
+  return bytes > SHORT_BYTES ? 0 : (guint)MIN(most / MAX(bytes, 1), MOST_BLOCKS);
+}
+
+static gboolean is_worth_another(AstroBufferPool *self, GstMemory *oldest)
+{
+  if (g_atomic_int_get(&self->is_full) ||
+      astro_buffer_pool_made(GST_BUFFER_POOL(self)) >= astro_pool_most_busy(self->bytes) ||
+      !astro_memory_is_busy(oldest))
+    return FALSE;
+  const gboolean has_room = astro_memory_has_room(oldest);
+  g_atomic_int_set(&self->is_full, !has_room);
+  return has_room;
+}
+
+/* While work uses the buffer that has rested longest, all others are set aside, so that the base
+ * class makes one, unless it may not. */
+static void take_another(AstroBufferPool *self, GstBuffer **buffer)
+{
+  GstBufferPool *pool = GST_BUFFER_POOL(self);
+  GstBufferPoolAcquireParams params = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
+  GPtrArray *aside = g_ptr_array_new();
+  const guint made = astro_buffer_pool_made(pool);
+  GstBuffer *next = NULL;
+  do
+    g_ptr_array_add(aside, *buffer);
+  while (astro_buffer_pool_made(pool) == made &&
+         PARENT->acquire_buffer(pool, buffer, &params) == GST_FLOW_OK);
+  if (astro_buffer_pool_made(pool) > made)
+    next = g_ptr_array_remove_index(aside, aside->len - 1);
+  else
+    next = g_ptr_array_remove_index(aside, 0);
+  for (guint i = 0; i < aside->len; i++)
+    PARENT->release_buffer(pool, aside->pdata[i]);
+  g_ptr_array_unref(aside);
+  *buffer = next;
+}
+
 /* A buffer that does not settle is not used again: the tag makes the pool drop it. */
 static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
                                          GstBufferPoolAcquireParams *params)
@@ -66,6 +116,8 @@ static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer
   GstFlowReturn flow = PARENT->acquire_buffer(pool, buffer, params);
   if (flow != GST_FLOW_OK)
     return flow;
+  if (is_worth_another(self, gst_buffer_peek_memory(*buffer, 0)))
+    take_another(self, buffer);
   g_autoptr(GError) error = NULL;
   GstMemory *memory = gst_buffer_peek_memory(*buffer, 0);
   if (!astro_memory_settle(memory, &error)) {

@@ -20,6 +20,19 @@ static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
   return ok;
 }
 
+/* How many blocks may stay queued before the host goes on: of short ones of samples as many as a
+ * pool has, so that the bus is not idle while a kernel works on many of them at once. Stages that
+ * plan their memory, from visibilities to images, keep to few. A device whose memory is the host's
+ * has no bus, and may be slow. Calls without input only end something. */
+static guint most_in_flight(const AstroStagePrivate *priv, GstBuffer *in)
+{
+  const gboolean takes_samples =
+      priv->in.quantity == ASTRO_QUANTITY_VOLTAGES || priv->in.quantity == ASTRO_QUANTITY_SPECTRA;
+  const guint most = astro_pool_most_busy(in ? gst_buffer_get_size(in) : 0);
+  return !takes_samples || priv->lane->device->on_host ? ASTRO_STAGE_IN_FLIGHT
+                                                       : MAX(most, ASTRO_STAGE_IN_FLIGHT);
+}
+
 static void close_lane(AstroStage *stage, AstroStageLane *lane)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -327,7 +340,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     AstroEvent *event = lane->device->funcs->event_record(lane->device, lane->queue, error);
     if (event)
       g_queue_push_tail(&lane->in_flight, event);
-    ok = event && wait_oldest(stage, ASTRO_STAGE_IN_FLIGHT, error);
+    ok = event && wait_oldest(stage, most_in_flight(priv, blocks->in[0]), error);
   }
   /* Work that was queued has no event that astro_stage_close_backend could wait for. */
   if (!ok && lane->device && priv->backend->drain)

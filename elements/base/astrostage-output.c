@@ -123,6 +123,7 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
   astro_stage_ensure_counts(&priv->out, out);
   astro_stage_time_block(stage, &priv->out, out, first, steps);
   g_queue_push_tail(&priv->ready, out);
+  astro_stage_hand_out(stage, out);
 }
 
 GstBuffer *astro_stage_pop_ready(AstroStage *stage)

@@ -17,7 +17,8 @@
 
 G_BEGIN_DECLS
 
-/* Blocks that may be queued on the device before the host waits for the oldest. */
+/* Blocks that may be queued on the device before the host waits for the oldest; of short ones there
+ * may be more (elements/base/astrostage-backend.c). */
 #define ASTRO_STAGE_IN_FLIGHT ASTRO_POOL_DEPTH
 
 typedef struct {
@@ -35,6 +36,10 @@ typedef struct {
   AstroStagePool blocks,
       aside; /* of output, so that a block that comes back is where it was made */
 } AstroStageLane;
+
+/* The thread that waits for blocks which go out when a device has done them
+ * (elements/base/astrohandout.h). */
+typedef struct _AstroHandOut AstroHandOut;
 
 typedef struct {
   gboolean tells_work;    /* it says what its work is (astroplan.h) */
@@ -71,6 +76,9 @@ typedef struct {
   gboolean answered_host;  /* upstream was told that this stage reads on the host */
   GQueue ready;            /* GstBuffer *, oldest first */
   GstFlowReturn pushed;    /* what downstream returned for the last blocks */
+  gboolean hands_out;      /* blocks that are held back go out when they are done */
+  AstroHandOut *hand_out;  /* NULL: there was none yet */
+  GstFlowReturn handed;    /* what downstream said of those; under the lock of the input's stream */
 
   /* timing */
   AstroSteps steps;    /* steps of the input */
@@ -190,6 +198,11 @@ guint astro_stage_held_back(const AstroStagePrivate *priv);
 gboolean astro_stage_check_next(AstroStage *stage);
 /* The next buffer to go out, which counts as sent; or NULL. */
 GstBuffer *astro_stage_pop_ready(AstroStage *stage);
+/* Has a block that was added to those that are ready go out when it is done, where the stage wants
+ * that. */
+void astro_stage_hand_out(AstroStage *stage, GstBuffer *block);
+/* Before what is ready is dropped: waits for the thread. */
+void astro_stage_stop_handing_out(AstroStage *stage);
 /* After an error: sends what was made before it and is not lost with a device. */
 void astro_stage_rescue(AstroStage *stage);
 /* Waits until all submitted work is done, and sends all of it. */

@@ -94,6 +94,7 @@ void astro_stage_reset(AstroStage *stage)
   astro_steps_reset(&priv->steps);
   priv->discont = priv->counting = FALSE;
   priv->out_origin = 0;
+  priv->handed = GST_FLOW_OK;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }
@@ -102,7 +103,7 @@ void astro_stage_tell_latency(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  GstClockTime own = astro_stage_held_back(priv) * priv->block_duration;
+  GstClockTime own = priv->hands_out ? 0 : astro_stage_held_back(priv) * priv->block_duration;
 
   if (klass->latency_steps && priv->in.rate_n > 0)
     own += astro_stream_time(&priv->in, klass->latency_steps(stage));
@@ -160,6 +161,10 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
+  if (priv->handed != GST_FLOW_OK) {
+    gst_clear_buffer(&trans->queued_buf);
+    return priv->handed;
+  }
   show_mark(stage, &trans->queued_buf);
   if (trans->queued_buf && !(astro_stage_take_settings(stage) && tell_first(stage))) {
     gst_clear_buffer(&trans->queued_buf);
@@ -331,6 +336,7 @@ static gboolean stop(GstBaseTransform *trans)
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
+  astro_stage_stop_handing_out(stage);
   astro_stage_reset(stage);
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);

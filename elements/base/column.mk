@@ -1,7 +1,7 @@
 # Base classes of elements, and code that elements share. Files that elements outside the tree use too are
 # in libgstastro-1.0.
 library_sources += elements/base/astrostage.c elements/base/astrostage.h elements/base/astrostage-parts.h \
-  elements/base/astrostage-backend.c elements/base/astrostage-lanes.c elements/base/astrolanes.h elements/base/astrostage-input.c elements/base/astrostage-output.c \
+  elements/base/astrostage-backend.c elements/base/astrostage-lanes.c elements/base/astrolanes.h elements/base/astrostage-handout.c elements/base/astrohandout.h elements/base/astrostage-input.c elements/base/astrostage-output.c \
   elements/base/astrostage-caps.c elements/base/astrostage-counts.c elements/base/astrostage-events.c elements/base/astrostage-properties.c \
   elements/base/astrosteps.c elements/base/astrosteps.h elements/base/astromerge.c elements/base/astromerge.h \
   elements/base/astromerge-parts.h elements/base/astromerge-align.c elements/base/astromerge-axis.c elements/base/astromerge-agree.c elements/base/astromerge-plan.c \

@@ -334,6 +334,57 @@ static void test_lost(void)
   compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
 }
 
+/* ---- blocks in flight ---- */
+
+enum { MANY = 12 };
+
+typedef struct {
+  AstroDevice *device;
+  guint patience; /* ms */
+  gint pushed, was_needed;
+} Release;
+
+/* Lets copies go on once all blocks are pushed, or when that takes too long. */
+static gpointer release(gpointer data)
+{
+  Release *r = data;
+  guint waited = 0;
+  for (; !g_atomic_int_get(&r->pushed) && waited < r->patience; waited++)
+    g_usleep(1000);
+  g_atomic_int_set(&r->was_needed, waited == r->patience);
+  fake_hold(r->device->up, FALSE);
+  return NULL;
+}
+
+/* Whether the host had to wait for the device before it had handed over all blocks. */
+static gboolean is_held_up(AstroDevice *device, guint patience)
+{
+  Release r = { .device = device, .patience = patience };
+  GstHarness *h = gst_harness_new_parse(CHAIN("cuda", "cuda") " ! identity");
+  gst_harness_set_src_caps_str(h, CAPS("CI8", "time:station:pol:channel"));
+  fake_hold(device->up, TRUE);
+  GThread *thread = g_thread_new("release", release, &r);
+  for (guint i = 0; i < MANY; i++)
+    g_assert_cmpint(gst_harness_push(h, test_buffer(37 * STEP, i)), ==, GST_FLOW_OK);
+  g_atomic_int_set(&r.pushed, TRUE);
+  g_thread_join(thread);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, MANY);
+  gst_harness_teardown(h);
+  return r.was_needed;
+}
+
+/* Many short blocks may wait for a slow kernel, so that the bus stays busy; but not where the
+ * device has little memory left. */
+static void test_in_flight(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  g_assert_false(is_held_up(device, 20000));
+  ((FakeDevice *)device)->free = (gsize)1 << 30;
+  g_assert_true(is_held_up(device, 300));
+  ((FakeDevice *)device)->free = 0;
+}
+
 static void add_tests(void)
 {
   if (!test_has_device("/device/any"))
@@ -353,6 +404,7 @@ static void add_tests(void)
   if (g_str_equal(device->name, "fake")) {
     g_test_add_func("/device/failures", test_failures);
     g_test_add_func("/device/lost", test_lost);
+    g_test_add_func("/device/in-flight", test_in_flight);
   }
 }
 

@@ -2,9 +2,10 @@
  * pictures cross the bus. Without a GPU on the fake device. */
 #include <math.h>
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
+#include "tests/core/fake-device.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"
 
@@ -104,6 +105,82 @@ static void test_images(void)
   clear(&cuda);
 }
 
+static GstHarness *push_image(guint number)
+{
+  GstHarness *h = gst_harness_new_parse("astrofft backend=cuda ! astroimage backend=cuda");
+  gst_harness_set_src_caps_str(h, GRID("plane:pol:v:u") ",planes=1");
+  for (guint i = 0; i < PLANES; i++)
+    g_assert_cmpint(gst_harness_push(h, make_plane(number * PLANES + i)), ==, GST_FLOW_OK);
+  return h;
+}
+
+/* An image leaves when it is done, though no other one follows. */
+static void test_handed_out(void)
+{
+  GstHarness *h = push_image(0);
+  for (guint i = 1; i < 3; i++) {
+    g_autoptr(GstBuffer) image = gst_harness_pull(h); /* which gives up after a minute */
+    g_assert_nonnull(image);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(image), ==, i - 1);
+    for (guint k = 0; k < PLANES; k++)
+      g_assert_cmpint(gst_harness_push(h, make_plane(i * PLANES + k)), ==, GST_FLOW_OK);
+  }
+  gst_harness_teardown(h);
+}
+
+/* A stream that stops, is flushed or ends may have an image on its way out. */
+static void test_handed_out_late(void)
+{
+  for (guint i = 0; i < 12; i++) {
+    GstHarness *h = push_image(i);
+    if (i % 3 == 1) {
+      gst_harness_push_event(h, gst_event_new_flush_start());
+      gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+    }
+    if (i % 3 == 2) {
+      gst_harness_push_event(h, gst_event_new_eos());
+      g_assert_cmpuint(gst_harness_buffers_received(h), ==, 1);
+    }
+    gst_harness_teardown(h);
+  }
+}
+
+/* Upstream hears with its next planes how an image was received. */
+static void test_answered(void)
+{
+  GstHarness *h = push_image(0);
+  gst_buffer_unref(gst_harness_pull(h));
+  gst_pad_set_active(h->sinkpad, FALSE);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = PLANES; i < 100 * PLANES && flow == GST_FLOW_OK; i++) {
+    flow = gst_harness_push(h, make_plane(i));
+    g_usleep(1000);
+  }
+  g_assert_cmpint(flow, ==, GST_FLOW_FLUSHING);
+  gst_harness_teardown(h);
+}
+
+/* An image that is lost with its device does not leave. */
+static void test_lost(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  fake_hold(device->down, TRUE);
+  GstHarness *h = push_image(0);
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  fake_lose(device, TRUE);
+  fake_hold(device->down, FALSE);
+  g_usleep(100000); /* for a thread that would send it all the same */
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
+  gst_harness_teardown(h);
+  astro_memory_reap();
+  fake_lose(device, FALSE);
+}
+
 /* Voltages that come in whole transforms stay on the device too. */
 static void test_spectra(void)
 {
@@ -142,7 +219,12 @@ static void add_tests(void)
   if (!test_has_device("/imaging-device/any"))
     return;
   g_test_add_func("/imaging-device/images", test_images);
+  g_test_add_func("/imaging-device/handed-out", test_handed_out);
+  g_test_add_func("/imaging-device/handed-out-late", test_handed_out_late);
+  g_test_add_func("/imaging-device/answered", test_answered);
   g_test_add_func("/imaging-device/spectra", test_spectra);
+  if (g_getenv("ASTRO_CUDA_MODULE"))
+    g_test_add_func("/imaging-device/lost", test_lost);
 }
 
 int main(int argc, char **argv)

@@ -31,6 +31,7 @@ typedef struct {
   guint interval; /* dumps a grid */
   gboolean off_centre;
   Losses losses;
+  double smearing;
   double mirror; /* dumps bring their own (u,v,w): u times that; 0: those of the stations are
                   * used */
 } Setting;
@@ -72,7 +73,8 @@ static void configure(const Setting *s, const AstroObservation *observation, cha
                  .frequency = 150e6,
                  .bandwidth = 30e6,
                  .is_double = s->is_double,
-                 .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL },
+                 .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
+                 .smearing = s->smearing },
     .weighting = s->weighting,
     .robust = 0.3,
     .per_channel = s->per_channel,
@@ -398,6 +400,14 @@ static const Setting settings[] = {
     .interval = 5,
     .is_double = TRUE,
     .mirror = -1 },
+  { .stations = 5, /* several channels are added up */
+    .channels = 61,
+    .pols = 2,
+    .products = "I,PSF",
+    .interval = 3,
+    .weighting = ASTRO_WEIGHTING_UNIFORM,
+    .losses = BY_ALL,
+    .smearing = 0.45 },
 };
 
 /* (u,v,w) that dumps bring are used, whether they are those of the stations or not. */
