@@ -120,8 +120,8 @@ static void check_constants(AstroFormat from, gconstpointer sample, guint inputs
   test_free(data);
 }
 
-/* The extremes of one and two bytes: sums over a span, above all of (re + im)(re - im), are as
- * large as possible, and so are those of low bytes, which are unsigned. */
+/* The extremes of half a byte, of one and of two: sums over a span, above all of (re + im)(re -
+ * im), are as large as possible, and so are those of low bytes, which are unsigned. */
 static void test_corners(void)
 {
   static const gint8 corners[][2] = {
@@ -136,6 +136,10 @@ static void test_corners(void)
                                      { -32513, 32512 },
                                      { 127, -129 },
                                      { 0, -1 } };
+  static const guint8 nibbles[] = { 0x88, 0x87, 0x78, 0x77, 0x80, 0x08, 0x8f, 0xf8, 0x70 };
+  /* Also as many steps as are summed at once. */
+  for (guint steps = 65535; steps < 70003; steps += 4466)
+    check_constants(ASTRO_FORMAT_CI4, nibbles, G_N_ELEMENTS(nibbles), steps);
   check_constants(ASTRO_FORMAT_CI8, corners, G_N_ELEMENTS(corners), 70001);
   /* The largest sums whose means a device makes in single precision, and just beyond. */
   for (guint steps = 509; steps < 516; steps += 3)
