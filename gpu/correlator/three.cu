@@ -63,6 +63,7 @@ __device__ inline guint32 difference_of(guint32 first, guint32 second)
 /* One thread loads all chunks of the block's jobs, one after the other. */
 struct Loader {
   guint32 number, chunk, slot; /* of the next to be loaded */
+  Job job;
 };
 
 __device__ inline void load_next(Loader &loader, const CUtensorMap *map, guint32 chunks,
@@ -70,7 +71,9 @@ __device__ inline void load_next(Loader &loader, const CUtensorMap *map, guint32
 {
   if (loader.number >= jobs)
     return;
-  const Job job = job_of(loader.number, tiles);
+  if (loader.chunk == 0)
+    loader.job = job_of(loader.number, tiles);
+  const Job job = loader.job;
   const bool same = job.row == job.column;
   const guint32 slot = loader.slot, byte = loader.chunk * CHUNK;
   guint64 *loaded = &shared->loaded[slot];
@@ -85,19 +88,28 @@ __device__ inline void load_next(Loader &loader, const CUtensorMap *map, guint32
   }
 }
 
-/* Planes are swizzled as the chunk is. */
+/* Planes are swizzled as the chunk is. Two pieces at a time are read before any is written. */
 __device__ inline void widen(guint8 (&planes)[PLANES][TILE_BYTES], const guint8 *chunk,
                              guint32 thread)
 {
-#pragma unroll 2
-  for (guint32 at = thread * PIECE; at < TILE_BYTES; at += WIDENERS * PIECE) {
-    const uint4 w = *(const uint4 *)(chunk + at);
-    const uint4 c = { first_of(w.x), first_of(w.y), first_of(w.z), first_of(w.w) },
-                d = { second_of(w.x), second_of(w.y), second_of(w.z), second_of(w.w) };
-    *(uint4 *)(planes[0] + at) = c;
-    *(uint4 *)(planes[1] + at) = d;
-    *(uint4 *)(planes[2] + at) = { difference_of(c.x, d.x), difference_of(c.y, d.y),
-                                   difference_of(c.z, d.z), difference_of(c.w, d.w) };
+  enum { TOGETHER = 2 };
+#pragma unroll 1
+  for (int first = 0; first < TILE_BYTES; first += TOGETHER * WIDENERS * PIECE) {
+    uint4 words[TOGETHER];
+#pragma unroll
+    for (int i = 0; i < TOGETHER; i++)
+      words[i] = *(const uint4 *)(chunk + first + (i * WIDENERS + thread) * PIECE);
+#pragma unroll
+    for (int i = 0; i < TOGETHER; i++) {
+      const guint32 at = first + (i * WIDENERS + thread) * PIECE;
+      const uint4 w = words[i];
+      const uint4 c = { first_of(w.x), first_of(w.y), first_of(w.z), first_of(w.w) },
+                  d = { second_of(w.x), second_of(w.y), second_of(w.z), second_of(w.w) };
+      *(uint4 *)(planes[0] + at) = c;
+      *(uint4 *)(planes[1] + at) = d;
+      *(uint4 *)(planes[2] + at) = { difference_of(c.x, d.x), difference_of(c.y, d.y),
+                                     difference_of(c.z, d.z), difference_of(c.w, d.w) };
+    }
   }
 }
 
@@ -107,7 +119,7 @@ __device__ inline void produce(const CUtensorMap *map, guint32 chunks, guint32 t
                                Shared *shared, guint32 thread)
 {
   BarrierRing narrow = { 0, 0 }, wide = { 0, 1 };
-  Loader loader = { blockIdx.x, 0, 0 };
+  Loader loader = { blockIdx.x };
 
   if (thread == 0)
     for (int i = 0; i < AHEAD; i++)
