@@ -170,6 +170,29 @@ static void test_crossings(void)
       }
 }
 
+/* CI4, whose integrations are multiplied by three products or by four where their length is known,
+ * and by three where it is not. */
+static void test_three_or_four(void)
+{
+  static const guint steps[] = { 64, 128, 255, 256, 512, 1025 }, cuts[] = { 250, 0 };
+  for (guint k = 0; test_cuda && k < 4 * G_N_ELEMENTS(steps); k++) {
+    const guint n = steps[k / 4];
+    TestRun r = { .config = test_config(67, 2, 2, ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI32LE),
+                  .steps = n,
+                  .integration = n,
+                  .cuts = k % 2 ? cuts : NULL };
+    r.config.integration = k / 2 % 2 ? n : 0;
+    test_set_layout(&r.config, "channel:station:pol:time");
+    r.data = test_data(&r.config, r.steps, k);
+    TestResult expected = test_correlate(&astro_correlator_reference, &r, NULL);
+    test_check_device(&r, &expected);
+    test_result_clear(&expected);
+    test_free((gpointer)r.data);
+  }
+  if (!test_cuda)
+    g_test_skip("no device");
+}
+
 /* Where 24 bits, and three signed digits of eight bits, begin to be too small for a sample: 8355711
  * is 0x7f7f7f. */
 static void test_digits(void)
@@ -565,6 +588,7 @@ static void add_tests(void)
   g_test_add_func("/correlator/constants", test_constants);
   g_test_add_func("/correlator/digits", test_digits);
   g_test_add_func("/correlator/crossings", test_crossings);
+  g_test_add_func("/correlator/three-or-four", test_three_or_four);
   g_test_add_func("/correlator/magnitudes", test_magnitudes);
   g_test_add_func("/correlator/pulses", test_pulses);
   g_test_add_func("/correlator/odd-sums", test_odd_sums);
