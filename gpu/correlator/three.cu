@@ -11,6 +11,7 @@
  * are at most 2^14, and an int32 holds as many of them as of those of CI8. */
 #include "gpu/correlator/hopper.h"
 #include "gpu/correlator/wgmma.h"
+#include "gpu/correlator/widen.h"
 
 enum {
   PLANES = 3,       /* c, d, c - d */
@@ -19,9 +20,9 @@ enum {
   AHEAD = 2, /* chunks that are loaded before they are widened; a slot of those is free again once
                 the columns of AHEAD chunks before are multiplied */
   WIDENERS = THREADS - CONSUMERS,
-  PIECE = 16,         /* bytes */
-  PARTS_BITS = 4 + 4, /* by which products of widened parts are larger */
-  SUMS_BITS = 3 + 3,  /* the same of sums with differences */
+  PIECE = 16,                            /* bytes */
+  PARTS_BITS = 2 * CORRELATOR_PART_BITS, /* by which products are larger */
+  SUMS_BITS = 2 * CORRELATOR_SUM_BITS,
 };
 static_assert(NARROW_SLOTS >= AHEAD + WIDE_SLOTS);
 
@@ -33,30 +34,6 @@ struct Shared {
 enum { SHARED_BYTES = sizeof(Shared) };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-/* ---- four samples, as they lie in a word, to the same part of each ---- */
-
-/* 16 times the first and the second part of a sample. */
-__device__ inline guint32 first_of(guint32 word)
-{
-  return word & 0xf0f0f0f0u;
-}
-__device__ inline guint32 second_of(guint32 word)
-{
-  return (word << 4) & 0xf0f0f0f0u;
-}
-
-/* 8 times the sum and the difference of parts that are 16 times theirs. Half of such a byte, taken
- * without a sign, is 8 times the part, and 128 more if that is negative: so the top bit is wrong
- * where one of the two is. No byte carries into the next one. */
-__device__ inline guint32 sum_of(guint32 first, guint32 second)
-{
-  return ((first >> 1) + (second >> 1)) ^ ((first ^ second) & 0x80808080u);
-}
-__device__ inline guint32 difference_of(guint32 first, guint32 second)
-{
-  return ((first >> 1) - (second >> 1) + 0x80808080u) ^ (~(first ^ second) & 0x80808080u);
-}
 
 /* ---- loading, and widening columns ---- */
 
