@@ -321,9 +321,9 @@ static gboolean pick_level(Correlator *self, GError **error)
   guint first = SIMT, found;
   while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
     first--; /* a name of another stage is ignored */
-  const gboolean three =
-      self->config.from == ASTRO_FORMAT_CI4 && (g_strcmp0(levels[THREE].name, wanted) == 0 ||
-                                                correlator_pays_three(self->config.integration));
+  const gboolean three = self->config.from == ASTRO_FORMAT_CI4 &&
+                         (g_strcmp0(levels[THREE].name, wanted) == 0 ||
+                          correlator_pays_three(self->inputs, self->config.integration));
   first = MAX(first, three ? THREE : WGMMA);
   self->named = g_strcmp0(levels[first].name, wanted) == 0;
   for (self->level = first; self->level < SIMT; self->level++) {

@@ -137,7 +137,7 @@ static const struct {
   { ASTRO_FORMAT_CI4, 64, 480, "channel:station:pol:time", 0 },
   { ASTRO_FORMAT_CI4, 128, 480, "channel:station:pol:time", 0 },
   { ASTRO_FORMAT_CI4, 256, 240, "channel:station:pol:time", 0 },
-  { ASTRO_FORMAT_CI4, 576, 120, "channel:station:pol:time", 800 },
+  { ASTRO_FORMAT_CI4, 576, 120, "channel:station:pol:time", 1350 },
   { ASTRO_FORMAT_CI4, 1024, 60, "channel:station:pol:time", 0 },
   { ASTRO_FORMAT_CI4, 576, 120, "channel:time:station:pol", 0 },
   { ASTRO_FORMAT_CI4, 576, 120, "channel:station:pol:time", 0, "wgmma" },

@@ -103,13 +103,13 @@ static void time_both(const Shape *shape, const char *const levels[2], double ms
   device->funcs->free(device, to.data);
 }
 
-/* As many channels as the spectra and visibilities of which make so many bytes. */
-static guint channels_for(AstroFormat from, guint stations, guint steps)
+/* As many channels as have so many bytes of spectra and visibilities. */
+static guint channels_for(AstroFormat from, guint stations, guint steps, gsize bytes)
 {
   const guint n = stations * POLS;
   const gsize channel =
       (gsize)n * (n + 1) / 2 * 8 + (gsize)steps * n * astro_format_info(from)->bytes;
-  return (guint)CLAMP(CHOICE_BYTES / channel, 1, 8192);
+  return (guint)CLAMP(bytes / channel, 1, 8192);
 }
 
 /* Prints both times for each number of spectra. Returns the most up to which mma is quicker. */
@@ -121,7 +121,8 @@ static guint choose_for(guint stations)
   gboolean goes_on = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
     const Shape shape = { ASTRO_FORMAT_CI8, stations,
-                          channels_for(ASTRO_FORMAT_CI8, stations, steps[i]), steps[i], 0 };
+                          channels_for(ASTRO_FORMAT_CI8, stations, steps[i], CHOICE_BYTES),
+                          steps[i], 0 };
     double ms[2];
     time_both(&shape, levels, ms);
     printf("%5u stations x %4u channels, %3u spectra: mma %7.3f, wgmma %7.3f ms\n", stations,
@@ -146,11 +147,12 @@ static void choose(void)
 /* CI4 by three products and by four, those by the kernel that is chosen for them. */
 static void compare_three(void)
 {
-  static const guint stations[] = { 64, 128, 256, 576, 1024 },
-                     steps[] = { 64, 128, 256, 512, 1024, 3072 };
+  static const guint stations[] = { 16, 32, 64, 96, 128, 256, 576, 1664 },
+                     steps[] = { 16, 64, 128, 192, 256, 512 };
   for (guint i = 0; i < G_N_ELEMENTS(stations) * G_N_ELEMENTS(steps); i++) {
     const guint s = stations[i / G_N_ELEMENTS(steps)], k = steps[i % G_N_ELEMENTS(steps)];
-    const Shape shape = { ASTRO_FORMAT_CI4, s, channels_for(ASTRO_FORMAT_CI4, s, k), k, 0 };
+    const Shape shape = { ASTRO_FORMAT_CI4, s,
+                          channels_for(ASTRO_FORMAT_CI4, s, k, CHOICE_BYTES / 4), k, 0 };
     const double n = s * POLS, work = 8e-9 * n * (n + 1) / 2 * shape.channels * k;
     const char *const levels[] = { "three",
                                    k <= correlator_brief_steps(s * POLS) ? "mma" : "wgmma" };
