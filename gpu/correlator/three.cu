@@ -139,36 +139,18 @@ __device__ inline Rows widen_rows(const guint32 (&words)[4])
   return rows;
 }
 
-template <int COLUMNS>
-__device__ inline void multiply(int (&sums)[HALF], const guint32 (&rows)[4], guint64 columns)
-{
-  if constexpr (COLUMNS == TILE)
-    wgmma_s8_128(sums, rows, columns, 1);
-  else
-    wgmma_s8_64(sums, rows, columns, 1);
-}
-
-template <int COLUMNS>
-__device__ inline void multiply_step(int (&first)[HALF], int (&second)[HALF], int (&third)[HALF],
-                                     const Rows &rows, guint64 columns)
-{
-  wgmma_fence();
-  multiply<COLUMNS>(first, rows.first, columns);
-  multiply<COLUMNS>(second, rows.second, columns + (TILE_BYTES >> 4));
-  multiply<COLUMNS>(third, rows.sum, columns + (2 * TILE_BYTES >> 4));
-  wgmma_commit();
-}
-
 /* The tensor cores have a step of one warpgroup while the other widens its next rows. More than a
- * step at a time does not fit in registers, of which the sums take 192. turn: chunks so far. */
+ * step at a time does not fit in registers, of which the sums take 192. In a tile on the diagonal
+ * the upper right quarter is not wanted, but to leave it out takes a branch for each step, which is
+ * longer than the products. turn: chunks so far. */
 __device__ inline void correlate(Shared *shared, guint32 chunks, guint32 &turn, int (&first)[HALF],
-                                 int (&second)[HALF], int (&third)[HALF], guint32 thread,
-                                 bool narrow)
+                                 int (&second)[HALF], int (&third)[HALF], guint32 thread)
 {
   const guint32 warp_rows = thread / 32 * 16 * CHUNK;
   for (guint32 c = 0; c < chunks; c++, turn++) {
     const guint32 slot = turn % NARROW_SLOTS, wide = turn % WIDE_SLOTS;
     barrier_wait(&shared->loaded[slot], turn / NARROW_SLOTS % 2);
+    barrier_wait(&shared->widened[wide], turn / WIDE_SLOTS % 2);
     const guint8 *lines = shared->rows[slot] + warp_rows;
     const guint64 columns = describe(shared->wide[wide][0]);
 #pragma unroll
@@ -179,12 +161,12 @@ __device__ inline void correlate(Shared *shared, guint32 chunks, guint32 &turn, 
       if (k == 0 && c > 0)
         release(&shared->empty[(turn + 1) % WIDE_SLOTS]);
       const Rows rows = widen_rows(words);
-      if (k == 0)
-        barrier_wait(&shared->widened[wide], turn / WIDE_SLOTS % 2);
-      if (narrow)
-        multiply_step<HALF>(first, second, third, rows, columns + k * (STEP >> 4));
-      else
-        multiply_step<TILE>(first, second, third, rows, columns + k * (STEP >> 4));
+      const guint64 b = columns + k * (STEP >> 4);
+      wgmma_fence();
+      wgmma_s8_128(first, rows.first, b, 1);
+      wgmma_s8_128(second, rows.second, b + (TILE_BYTES >> 4), 1);
+      wgmma_s8_128(third, rows.sum, b + (2 * TILE_BYTES >> 4), 1);
+      wgmma_commit();
     }
   }
   wgmma_wait<0>();
@@ -219,9 +201,7 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
 #pragma unroll
     for (int i = 0; i < HALF; i++)
       first[i] = second[i] = third[i] = 0;
-    /* In a tile on the diagonal the upper right quarter is not wanted. */
-    correlate(shared, chunks, turn, first, second, third, thread,
-              job.row == job.column && group == 0);
+    correlate(shared, chunks, turn, first, second, third, thread);
 #pragma unroll
     for (int i = 0; i < HALF; i++)
       make_complex(first[i], third[i], second[i]);
