@@ -19,9 +19,9 @@ element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-t
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
 gpu_sources += gpu/correlator/correlator.cu gpu/correlator/groups.cu gpu/correlator/dump.cu gpu/correlator/join.cu gpu/correlator/held.cu gpu/correlator/split.cu gpu/correlator/simt.cu \
-  gpu/correlator/f32.cu gpu/correlator/mma.cu gpu/correlator/wgmma.cu
-gpu_headers += gpu/correlator/choice.h gpu/correlator/correlator.h \
-	gpu/correlator/instance.h gpu/correlator/wgmma.h
+  gpu/correlator/f32.cu gpu/correlator/map.cu gpu/correlator/mma.cu gpu/correlator/three.cu gpu/correlator/wgmma.cu
+gpu_headers += gpu/correlator/choice.h gpu/correlator/correlator.h gpu/correlator/hopper.h \
+	gpu/correlator/instance.h gpu/correlator/wgmma.h gpu/correlator/widen.h
 gpu_bench_programs += tests/bench/correlator-gpu tests/bench/correlator-short tests/bench/devices-gpu
 tests_bench_correlator_gpu_LDADD = $(LDADD) -ldl
 tests_bench_correlator_short_LDADD = $(LDADD) -ldl

@@ -11,18 +11,19 @@
  * inputs nothing was measured so: by a + b K for K steps, where b is the rate of 3072 steps and a
  * the rest of the time of 128, the kernels cross at 216 for 832 stations.
  *
- * CI4 is multiplied as CI8, by four real products. Three, of a, b and a + b by c, d and c - d, are
- * no row here: they would take the tensor cores 12 cycles for a sample of a tile of 128 x 128
- * instead of 16, but what binds is shared memory, whose 18 cycles they make 13 at best, where the
- * gather writes four planes instead of two; and only in long integrations, since in short ones
- * visibilities take the time. */
+ * CI4 of long integrations has a kernel of its own (three.cu), which makes three real products and
+ * reads samples as they are. In cycles of a multiprocessor for 128 samples of a tile of 128 x 128
+ * the tensor cores take 1536 in place of 2048, and shared memory, 128 bytes a cycle, 1664 in place
+ * of 2304. In short ones, which are multiplied as CI8, visibilities take the time. 64 stations were
+ * measured from 64 steps on; for others the crossing is reckoned from the times of CI8, and those
+ * of a gather. */
 #pragma once
 
 #include <glib.h>
 
 typedef struct {
   guint inputs; /* at most */
-  guint steps;  /* up to these, mma's is quicker */
+  guint steps;  /* up to these, the kernel for short runs is quicker */
 } CorrelatorCrossing;
 
 static const CorrelatorCrossing correlator_crossings[] = {
@@ -30,10 +31,28 @@ static const CorrelatorCrossing correlator_crossings[] = {
   { 384, 320 }, { 512, 128 }, { 1152, 192 }, { G_MAXUINT, 192 },
 };
 
-static inline guint correlator_brief_steps(guint inputs)
+static inline guint correlator_steps_for(const CorrelatorCrossing *row, guint inputs)
 {
-  const CorrelatorCrossing *row = correlator_crossings;
   while (row->inputs < inputs)
     row++;
   return row->steps;
+}
+
+static inline guint correlator_brief_steps(guint inputs)
+{
+  return correlator_steps_for(correlator_crossings, inputs);
+}
+
+/* Up to these steps CI4 is quicker by four products. */
+static const CorrelatorCrossing correlator_crossings_to_three[] = {
+  { 64, 192 },
+  { 128, 0 },
+  { G_MAXUINT, 128 },
+};
+
+/* Whether CI4 is better multiplied by three. integration: its most steps; 0: unknown. */
+static inline gboolean correlator_pays_three(guint inputs, guint64 integration)
+{
+  return integration == 0 ||
+         integration > correlator_steps_for(correlator_crossings_to_three, inputs);
 }

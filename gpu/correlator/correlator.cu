@@ -21,6 +21,7 @@ typedef struct {
 } Level;
 
 static const Level levels[] = {
+  { "three", astro_correlator_three_kernel, 90, TRUE }, /* of CI4 alone */
   { "wgmma", astro_correlator_wgmma_kernel, 90, TRUE },
   { "mma", astro_correlator_mma_kernel, 80, FALSE },
   { "simt" },
@@ -75,6 +76,8 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
     return astro_correlator_f32(run, stream, error);
   if (self->sum_kind == SUMS_INT64 || self->level == SIMT)
     return astro_correlator_simt(self->prepared, run, stream, error);
+  if (self->level == THREE)
+    return astro_correlator_three(run, self->multiprocessors, stream, error);
   return level_of(self, run->in.steps) == WGMMA
              ? astro_correlator_wgmma(kind, run, self->multiprocessors, stream, error)
              : astro_correlator_mma(kind, run, stream, error);
@@ -306,6 +309,12 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
+static void set_prepared(Correlator *self, AstroFormat format)
+{
+  self->prepared = format;
+  self->prepared_bytes = astro_format_info(format)->bytes;
+}
+
 /* Picks the first level whose code is there. ASTRO_CUDA names the one to begin with, for tests. */
 static gboolean pick_level(Correlator *self, GError **error)
 {
@@ -313,6 +322,10 @@ static gboolean pick_level(Correlator *self, GError **error)
   guint first = SIMT, found;
   while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
     first--; /* a name of another stage is ignored */
+  const gboolean three = self->config.from == ASTRO_FORMAT_CI4 &&
+                         (g_strcmp0(levels[THREE].name, wanted) == 0 ||
+                          correlator_pays_three(self->inputs, self->config.integration));
+  first = MAX(first, three ? THREE : WGMMA);
   self->named = g_strcmp0(levels[first].name, wanted) == 0;
   for (self->level = first; self->level < SIMT; self->level++) {
     const Level *level = &levels[self->level];
@@ -322,6 +335,9 @@ static gboolean pick_level(Correlator *self, GError **error)
       break;
   }
   switch (self->level) {
+  case THREE:
+    set_prepared(self, ASTRO_FORMAT_CI4);
+    return astro_correlator_three_init(error);
   case WGMMA:
     return astro_correlator_wgmma_init(kind_of(self), error) &&
            astro_correlator_mma_init(kind_of(self), error);
@@ -334,11 +350,11 @@ static gboolean pick_level(Correlator *self, GError **error)
 
 static const char *variant_name(const Correlator *self)
 {
-  static const char *const names[][3] = {
-    { "wgmma-int8", "mma-int8", "simt-int8" },
-    { "simt-int16", "simt-int16", "simt-int16" },
-    { "wgmma-f16", "mma-f16", "simt-f16" },
-    { "wgmma-f16x3", "mma-f16x3", "simt-f32" },
+  static const char *const names[][SIMT + 1] = {
+    { "wgmma-int4x3", "wgmma-int8", "mma-int8", "simt-int8" },
+    { NULL, "simt-int16", "simt-int16", "simt-int16" },
+    { NULL, "wgmma-f16", "mma-f16", "simt-f16" },
+    { NULL, "wgmma-f16x3", "mma-f16x3", "simt-f32" },
   };
   guint row = self->sum_kind == SUMS_INT32            ? 0
               : self->sum_kind == SUMS_INT64          ? 1
@@ -360,8 +376,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   Correlator *self = g_new0(Correlator, 1);
   self->config = *(const AstroCorrelatorConfig *)config;
   self->place = *place;
-  self->prepared = self->config.from == ASTRO_FORMAT_CI4 ? ASTRO_FORMAT_CI8 : self->config.from;
-  self->prepared_bytes = astro_format_info(self->prepared)->bytes;
+  set_prepared(self, self->config.from == ASTRO_FORMAT_CI4 ? ASTRO_FORMAT_CI8 : self->config.from);
   self->inputs = self->config.stations * self->config.pols;
   self->products = astro_correlator_channel_sums(&self->config);
   self->sum_kind = self->prepared == ASTRO_FORMAT_CI8      ? SUMS_INT32

@@ -67,6 +67,11 @@ const void *astro_correlator_wgmma_kernel(CorrelatorKind kind);
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, gint multiprocessors,
                                 cudaStream_t stream, GError **error);
+/* CI4 as it is, by three products. */
+const void *astro_correlator_three_kernel(CorrelatorKind kind);
+gboolean astro_correlator_three_init(GError **error);
+gboolean astro_correlator_three(const CorrelatorRun *run, gint multiprocessors, cudaStream_t stream,
+                                GError **error);
 const void *astro_correlator_mma_kernel(CorrelatorKind kind);
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream,

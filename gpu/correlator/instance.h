@@ -14,7 +14,7 @@ enum {
 }; /* an int32 holds the products of bytes of this many steps */
 
 /* Levels of kernels, in the order that correlator.cu prefers for long runs. */
-enum { WGMMA, MMA, SIMT };
+enum { THREE, WGMMA, MMA, SIMT };
 
 typedef enum { SUMS_INT32, SUMS_INT64, SUMS_DOUBLE } CorrelatorSumKind;
 
@@ -30,7 +30,7 @@ typedef struct {
   gint multiprocessors;
   guint level;
   gboolean named;       /* ASTRO_CUDA asked for a level, and every run takes it */
-  AstroFormat prepared; /* CI8 for CI4 */
+  AstroFormat prepared; /* CI8 for CI4, but not for the level THREE */
   gsize prepared_bytes;
   guint inputs;
   guint64 products; /* in a channel */

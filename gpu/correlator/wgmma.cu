@@ -10,93 +10,21 @@
  * Half precision: tensor cores truncate when they add, which causes a bias. So they add two chunks
  * at most, and their results are added with rounding. One set of accumulators alternates between
  * the real and the imaginary part, while the other warpgroup keeps the tensor cores busy. */
-#include "gpu/runtime/barrier.h"
-#include "gpu/correlator/correlator.h"
+#include "gpu/correlator/hopper.h"
 #include "gpu/correlator/wgmma.h"
 
-#include <cudaTypedefs.h>
-
-/* Code for compute_90 and compute_90a could not be told apart when a kernel is picked. */
-#if __CUDA_ARCH__ == 900 && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#error "NVCC_ARCH has compute_90, expected compute_90a"
-#endif
-
-enum {
-  TILE = 128,
-  HALF = TILE / 2,
-  CHUNK = 128, /* bytes of time: one line of the swizzle */
-  STEP = 32,   /* bytes of time that one instruction multiplies */
-  STEPS = CHUNK / STEP,
-  SLOTS = 6,
-  TILE_BYTES = TILE * CHUNK,
-  CONSUMERS = 256,
-  THREADS = CONSUMERS + 128,
-  CONSUMER_WARPS = CONSUMERS / 32,
-};
+enum { SLOTS = 6 };
 
 struct Shared {
   guint8 rows[SLOTS][TILE_BYTES], columns[SLOTS][TILE_BYTES];
   guint64 full[SLOTS], empty[SLOTS];
   gint32 bias[2][TILE];
 };
-enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to align it to the swizzle */ };
+enum { SHARED_BYTES = sizeof(Shared) + SWIZZLE };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void *to, guint32 byte,
-                                 guint32 input, guint32 channel)
-{
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
-               "[%1, {%3, %4, %5}], "
-               "[%2];" ::"r"(shared_address(to)),
-               "l"(map), "r"(shared_address(barrier)), "r"(byte), "r"(input), "r"(channel)
-               : "memory");
-}
-
-/* Descriptor of a tile: rows of 128 bytes, swizzled, with groups of eight rows 1024 bytes apart. */
-__device__ inline guint64 describe(const void *tile)
-{
-  return (guint64)((shared_address(tile) & 0x3ffff) >> 4) | (guint64)1 << 16 |
-         (guint64)(1024 >> 4) << 32 | (guint64)1 << 62;
-}
-
-__device__ inline void wgmma_fence()
-{
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ inline void wgmma_commit()
-{
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-template <int PENDING> __device__ inline void wgmma_wait()
-{
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
-}
-
-/* Loads the part of a warpgroup's 64 rows that one instruction uses: four registers in each thread.
- * lines is the first of the warp's 16 rows. */
-__device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int step)
-{
-  guint32 lane = threadIdx.x % 32, row = lane % 16, piece = step * 2 + lane / 16;
-  guint32 at = shared_address(lines) + row * CHUNK + ((piece ^ (row % 8)) << 4);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-               : "r"(at)
-               : "memory");
-}
-
 /* ---- the ring of chunks ---- */
-
-struct Job {
-  guint32 channel, row, column; /* row and column of the tile */
-};
-
-__device__ inline Job job_of(guint32 number, guint32 tiles)
-{
-  Job job = { number / tiles };
-  correlator_tile(number % tiles, &job.row, &job.column);
-  return job;
-}
 
 /* State of a warpgroup in the current tile. */
 struct Part {
@@ -111,13 +39,6 @@ __device__ inline const guint8 *rows_of(const Part &part)
   const guint8 *tile =
       part.same_tile ? part.shared->columns[part.ring.slot] : part.shared->rows[part.ring.slot];
   return tile + part.group * HALF * CHUNK;
-}
-
-__device__ inline void release(Shared *shared, guint32 slot)
-{
-  __syncwarp();
-  if (threadIdx.x % 32 == 0)
-    barrier_arrive(&shared->empty[slot]);
 }
 
 /* ---- bytes ---- */
@@ -175,7 +96,7 @@ __device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF]
     wgmma_commit();
     wgmma_wait<1>();
     if (c > 0)
-      release(part.shared, last);
+      release(&part.shared->empty[last]);
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
       load_rows(turned[k], rows + warp * 16 * CHUNK, k);
@@ -199,7 +120,7 @@ __device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF]
     part.ring.next(SLOTS);
   }
   wgmma_wait<0>();
-  release(part.shared, last);
+  release(&part.shared->empty[last]);
 #pragma unroll
   for (int i = 0; i < (SAME ? 2 : 1); i++) {
     sums[i] += __shfl_xor_sync(0xffffffff, sums[i], 1);
@@ -298,7 +219,7 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
     wgmma_wait<0>();
 #pragma unroll
     for (int i = 0; i < PAIR; i++)
-      release(part.shared, slots[i]);
+      release(&part.shared->empty[slots[i]]);
 #pragma unroll
     for (int i = 0; i < COLUMNS / 2; i++)
       im[i] += sum[i];
@@ -306,34 +227,6 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
 }
 
 /* ---- common to bytes and half precision ---- */
-
-template <typename Sum, typename Value>
-__device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group,
-                            const Value (&re)[HALF], const Value (&im)[HALF], const gint32 *bias,
-                            guint32 thread)
-{
-  const guint32 lane = thread % 32, column = lane % 4 * 2;
-  const guint32 row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
-
-  correlator_give_all<Sum>(run.sink, [&](auto giving, auto pols) {
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8,
-                                   job.column * TILE + column);
-#pragma unroll
-      for (int n = 0; n < TILE / 8; n++) {
-        const int at = n * 4 + half * 2;
-        Sum im0 = im[at], im1 = im[at + 1];
-        if (std::is_same_v<Sum, int>) {
-          int2 two = *(const int2 *)&bias[n * 8 + column];
-          im0 += two.x;
-          im1 += two.y;
-        }
-        to.template give<giving, Sum>(run.sink, n * 8, (Sum)re[at], im0, (Sum)re[at + 1], im1);
-      }
-    }
-  });
-}
 
 /* Loads chunks, which are numbered along time; for split samples both planes of a time follow each
  * other. */
@@ -389,7 +282,15 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
     } else {
       correlate_f16<KIND, TILE>(part, re, im, thread);
     }
-    give<Sum>(run, job, part.group, re, im, shared->bias[turn], thread);
+    give_tile<Sum>(run, job, part.group, thread, [&](int at, guint32 column) {
+      Pair<Sum> pair = { (Sum)re[at], (Sum)im[at], (Sum)re[at + 1], (Sum)im[at + 1] };
+      if constexpr (KIND == CORRELATOR_S8) {
+        int2 two = *(const int2 *)&shared->bias[turn][column];
+        pair.im0 += two.x;
+        pair.im1 += two.y;
+      }
+      return pair;
+    });
   }
 }
 
@@ -427,8 +328,6 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 /* ---- launch ---- */
 
-static PFN_cuTensorMapEncodeTiled_v12000 encode_map;
-
 static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunks, guint32 tiles,
                                guint32 jobs) = {
   [CORRELATOR_S8] = correlate<CORRELATOR_S8>,
@@ -441,45 +340,11 @@ const void *astro_correlator_wgmma_kernel(CorrelatorKind kind)
   return (const void *)kernels[kind];
 }
 
-/* Another correlator may be using the driver's function, so it is set only once it is known. */
-static gboolean find_encode_map(GError **error)
-{
-  cudaDriverEntryPointQueryResult result;
-  void *found = NULL;
-  if (!CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                                 cudaEnableDefault, &result)))
-    return FALSE;
-  if (!found) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-                "CUDA: the driver has no cuTensorMapEncodeTiled (%d)", (int)result);
-    return FALSE;
-  }
-  g_atomic_pointer_set(&encode_map, (PFN_cuTensorMapEncodeTiled_v12000)found);
-  return TRUE;
-}
-
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
 {
-  return find_encode_map(error) &&
+  return astro_correlator_map_init(error) &&
          CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        SHARED_BYTES));
-}
-
-static gboolean make_map(CUtensorMap *map, const CorrelatorRun *run, guint64 row_bytes,
-                         GError **error)
-{
-  cuuint64_t extents[] = { row_bytes, run->inputs, (cuuint64_t)run->channels * run->planes };
-  cuuint64_t strides[] = { run->in.row, run->in.channel };
-  cuuint32_t box[] = { CHUNK, TILE, 1 }, steps[] = { 1, 1, 1 };
-  CUresult result =
-      encode_map(map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, (void *)run->in.data, extents, strides, box,
-                 steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result == CUDA_SUCCESS)
-    return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-              "CUDA: cuTensorMapEncodeTiled: error %d", (int)result);
-  return FALSE;
 }
 
 gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, gint multiprocessors,
@@ -493,7 +358,7 @@ gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, g
 
   if (kind != CORRELATOR_S8) /* the chunk beyond the end is zeros */
     chunks += chunks % 2;
-  if (!make_map(&map, run, row_bytes, error))
+  if (!astro_correlator_map(&map, run, row_bytes, error))
     return FALSE;
   kernels[kind]<<<MIN(jobs, (guint32)multiprocessors), THREADS, SHARED_BYTES, stream>>>(
       map, *run, chunks, tiles, jobs);

@@ -186,14 +186,18 @@ enum { PIECE = 8 };
 template <AstroFormat FROM, AstroFormat TO> struct Piece {
   static constexpr bool THERE = false;
 };
-template <> struct Piece<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> {
+template <typename Bits> struct KeepPiece {
   static constexpr bool THERE = true;
-  using In = uint4;
-  using Out = uint4;
-  static __device__ Out of(In eight)
+  using In = Bits;
+  using Out = Bits;
+  static __device__ Bits of(Bits eight)
   {
     return eight;
   }
+};
+template <> struct Piece<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI4> : KeepPiece<uint2> {
+};
+template <> struct Piece<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> : KeepPiece<uint4> {
 };
 template <> struct Piece<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8> {
   static constexpr bool THERE = true;

@@ -3,9 +3,11 @@
  * alternately: spectra are read once, and visibilities written once. With the argument "all" each
  * of the kernels is measured too, beside the one that is chosen. With "choose" the two that share
  * runs of bytes are timed by turns over a grid of stations and spectra, and what is printed at the
- * end are the rows of gpu/correlator/choice.h. */
+ * end are the rows of gpu/correlator/choice.h. With "three" CI4 is timed so, by three products and
+ * by four. */
 #include "core/backend/module.h"
 #include "core/correlator/correlator.h"
+#include "gpu/correlator/choice.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/device-work.h"
 
@@ -101,17 +103,25 @@ static void time_both(const Shape *shape, const char *const levels[2], double ms
   device->funcs->free(device, to.data);
 }
 
+/* As many channels as have so many bytes of spectra and visibilities. */
+static guint channels_for(AstroFormat from, guint stations, guint steps, gsize bytes)
+{
+  const guint n = stations * POLS;
+  const gsize channel =
+      (gsize)n * (n + 1) / 2 * 8 + (gsize)steps * n * astro_format_info(from)->bytes;
+  return (guint)CLAMP(bytes / channel, 1, 8192);
+}
+
 /* Prints both times for each number of spectra. Returns the most up to which mma is quicker. */
 static guint choose_for(guint stations)
 {
   static const guint steps[] = { 64, 128, 192, 256, 320, 384, 512, 768 };
   static const char *const levels[] = { "mma", "wgmma" };
-  const guint n = stations * POLS;
   guint most = 0;
   gboolean goes_on = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
-    const gsize channel = (gsize)n * (n + 1) / 2 * 8 + (gsize)steps[i] * n * 2;
-    const Shape shape = { ASTRO_FORMAT_CI8, stations, (guint)CLAMP(CHOICE_BYTES / channel, 1, 8192),
+    const Shape shape = { ASTRO_FORMAT_CI8, stations,
+                          channels_for(ASTRO_FORMAT_CI8, stations, steps[i], CHOICE_BYTES),
                           steps[i], 0 };
     double ms[2];
     time_both(&shape, levels, ms);
@@ -132,6 +142,26 @@ static void choose(void)
     most[i] = choose_for(stations[i]);
   for (guint i = 0; i < G_N_ELEMENTS(stations); i++)
     printf("  { %u, %u },\n", stations[i] * POLS, most[i]);
+}
+
+/* CI4 by three products and by four, those by the kernel that is chosen for them. */
+static void compare_three(void)
+{
+  static const guint stations[] = { 16, 32, 64, 96, 128, 256, 576, 1664 },
+                     steps[] = { 16, 64, 128, 192, 256, 512 };
+  for (guint i = 0; i < G_N_ELEMENTS(stations) * G_N_ELEMENTS(steps); i++) {
+    const guint s = stations[i / G_N_ELEMENTS(steps)], k = steps[i % G_N_ELEMENTS(steps)];
+    const Shape shape = { ASTRO_FORMAT_CI4, s,
+                          channels_for(ASTRO_FORMAT_CI4, s, k, CHOICE_BYTES / 4), k, 0 };
+    const double n = s * POLS, work = 8e-9 * n * (n + 1) / 2 * shape.channels * k;
+    const char *const levels[] = { "three",
+                                   k <= correlator_brief_steps(s * POLS) ? "mma" : "wgmma" };
+    double ms[2];
+    time_both(&shape, levels, ms);
+    printf("%5u stations x %4u channels, %4u spectra: three %7.3f ms, %5.0f TOPS, %s %7.3f ms, "
+           "%5.0f TOPS\n",
+           s, shape.channels, k, ms[0], work / ms[0], levels[1], ms[1], work / ms[1]);
+  }
 }
 
 /* ---- figures ---- */
@@ -166,6 +196,8 @@ int main(int argc, char **argv)
     return 0;
   if (argc > 1 && g_str_equal(argv[1], "choose"))
     choose();
+  else if (argc > 1 && g_str_equal(argv[1], "three"))
+    compare_three();
   else
     measure_all(argc > 1 && g_str_equal(argv[1], "all"));
   device->funcs->queue_free(device, queue);

@@ -120,8 +120,8 @@ static void check_constants(AstroFormat from, gconstpointer sample, guint inputs
   test_free(data);
 }
 
-/* The extremes of one and two bytes: sums over a span, above all of (re + im)(re - im), are as
- * large as possible, and so are those of low bytes, which are unsigned. */
+/* The extremes of half a byte, of one and of two: sums over a span, above all of (re + im)(re -
+ * im), are as large as possible, and so are those of low bytes, which are unsigned. */
 static void test_corners(void)
 {
   static const gint8 corners[][2] = {
@@ -136,6 +136,10 @@ static void test_corners(void)
                                      { -32513, 32512 },
                                      { 127, -129 },
                                      { 0, -1 } };
+  static const guint8 nibbles[] = { 0x88, 0x87, 0x78, 0x77, 0x80, 0x08, 0x8f, 0xf8, 0x70 };
+  /* Also as many steps as are summed at once. */
+  for (guint steps = 65535; steps < 70003; steps += 4466)
+    check_constants(ASTRO_FORMAT_CI4, nibbles, G_N_ELEMENTS(nibbles), steps);
   check_constants(ASTRO_FORMAT_CI8, corners, G_N_ELEMENTS(corners), 70001);
   /* The largest sums whose means a device makes in single precision, and just beyond. */
   for (guint steps = 509; steps < 516; steps += 3)
@@ -164,6 +168,29 @@ static void test_crossings(void)
         test_check(&r);
         test_free((gpointer)r.data);
       }
+}
+
+/* CI4, whose integrations are multiplied by three products or by four where their length is known,
+ * and by three where it is not. */
+static void test_three_or_four(void)
+{
+  static const guint steps[] = { 64, 128, 129, 144, 512, 1025 }, cuts[] = { 250, 0 };
+  for (guint k = 0; test_cuda && k < 4 * G_N_ELEMENTS(steps); k++) {
+    const guint n = steps[k / 4];
+    TestRun r = { .config = test_config(67, 2, 2, ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI32LE),
+                  .steps = n,
+                  .integration = n,
+                  .cuts = k % 2 ? cuts : NULL };
+    r.config.integration = k / 2 % 2 ? n : 0;
+    test_set_layout(&r.config, "channel:station:pol:time");
+    r.data = test_data(&r.config, r.steps, k);
+    TestResult expected = test_correlate(&astro_correlator_reference, &r, NULL);
+    test_check_device(&r, &expected);
+    test_result_clear(&expected);
+    test_free((gpointer)r.data);
+  }
+  if (!test_cuda)
+    g_test_skip("no device");
 }
 
 /* Where 24 bits, and three signed digits of eight bits, begin to be too small for a sample: 8355711
@@ -561,6 +588,7 @@ static void add_tests(void)
   g_test_add_func("/correlator/constants", test_constants);
   g_test_add_func("/correlator/digits", test_digits);
   g_test_add_func("/correlator/crossings", test_crossings);
+  g_test_add_func("/correlator/three-or-four", test_three_or_four);
   g_test_add_func("/correlator/magnitudes", test_magnitudes);
   g_test_add_func("/correlator/pulses", test_pulses);
   g_test_add_func("/correlator/odd-sums", test_odd_sums);

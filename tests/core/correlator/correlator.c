@@ -231,6 +231,25 @@ static void test_short_time_last(gconstpointer format)
   }
 }
 
+/* So many tiles that a multiprocessor has several one after the other, on the diagonal and beside
+ * it, with more chunks of time than are held at once, and fewer. */
+static void test_many_tiles(gconstpointer format)
+{
+  static const struct {
+    guint stations, channels, steps;
+  } cases[] = { { 19, 300, 704 }, { 130, 90, 144 }, { 5, 410, 72 } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    TestRun r = { .config = test_config(cases[k].stations, 1, cases[k].channels,
+                                        *(const AstroFormat *)format, ASTRO_FORMAT_CI32LE),
+                  .steps = cases[k].steps,
+                  .integration = cases[k].steps };
+    test_set_layout(&r.config, "channel:station:pol:time");
+    r.data = test_data(&r.config, r.steps, k);
+    test_check(&r);
+    test_free((gpointer)r.data);
+  }
+}
+
 static void test_cuts(gconstpointer format)
 {
   static const guint cuts[][8] = {
@@ -394,6 +413,8 @@ static void add_tests(void)
   test_add_inputs("end-of-memory", test_end_of_memory);
   test_add_inputs("time-last", test_time_last);
   test_add_inputs("short-time-last", test_short_time_last);
+  g_test_add_data_func("/correlator/many-tiles/CI4", &test_inputs[0], test_many_tiles);
+  g_test_add_data_func("/correlator/many-tiles/CI8", &test_inputs[1], test_many_tiles);
   test_add_inputs("cuts", test_cuts);
   test_add_inputs("layouts", test_layouts);
   g_test_add_func("/correlator/one-strip", test_one_strip);

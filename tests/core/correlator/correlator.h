@@ -223,8 +223,9 @@ static const AstroBackend *test_backends[] = { &astro_correlator_reference, &ast
 
 static inline void test_check_device(const TestRun *r, const TestResult *expected)
 {
-  static const char *const names[] = { "", "wgmma", "mma", "simt" }; /* "": chosen run by run */
-  for (guint i = 0; test_cuda && i < G_N_ELEMENTS(names); i++) {
+  static const char *const names[] = { "three", "", "wgmma", "mma", "simt" }; /* "": chosen */
+  const guint first = r->config.from == ASTRO_FORMAT_CI4 ? 0 : 1; /* three: of CI4 alone */
+  for (guint i = first; test_cuda && i < G_N_ELEMENTS(names); i++) {
     setenv("ASTRO_CUDA", names[i], 1);
     TestResult found = test_correlate(test_cuda, r, NULL);
     test_compare(&r->config, expected, &found);
