@@ -133,14 +133,17 @@ check-dist:
 	$(MAKE) $(AM_MAKEFLAGS) distcheck check_PROGRAMS="$(graph_tests)" TESTS="$(source_tests) $(api_tests) $(graph_tests)" \
 	  DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O1 CXXFLAGS=-O1"
 
+# Enough to name the lines of what is found.
+sanitizer_build_flags = CFLAGS='-g1 -O1' CXXFLAGS='-g1 -O1'
+
 check-sanitizers:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers $(sanitizer_build_flags)
 
 # ThreadSanitizer proves the rules for memory on host and device, and runs elements under stress, for an instant each.
 # Kernels have no threads of their own, so that the portable ones do.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
-	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread CFLAGS='-g -O1'
+	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread $(sanitizer_build_flags)
 
 thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress $(mpi_thread_tests)
@@ -152,9 +155,9 @@ threads-run: $(BUILT_SOURCES)
 # AddressSanitizer and ThreadSanitizer.
 STRESS_SECONDS = 10
 check-stress:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers $(sanitizer_build_flags)
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads stress-run \
-	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
+	  --with-cuda=no --enable-sanitizers=thread $(sanitizer_build_flags)
 
 stress-run: $(BUILT_SOURCES)
 	@$(MAKE) tests/elements/stress $(plugin_LTLIBRARIES)
