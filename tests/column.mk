@@ -28,7 +28,8 @@ endif
 source_tests = tests/rooms tests/tutorial tests/words
 dist_files += tests/tutorial doc/tutorial.md tests/words tests/words-comments.awk tests/words-pages.awk tests/words-width.awk
 
-TESTS = $(source_tests) $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
+# They begin in this order. One of those of the API takes the longest of all, on one core.
+TESTS = $(source_tests) $(api_tests) $(core_tests) $(element_tests) $(graph_tests)
 # Tests have flags of their own (configure.ac); benchmarks have those of the code that they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -126,20 +127,23 @@ soak: all
 	PYTHONUNBUFFERED=1 $(srcdir)/tests/soak $(SOAK_SECONDS) $(SOAK_RATE)
 
 # The tarball has every file (distcheck-hook), and builds all that is installed. Of the tests it builds and runs those that
-# read files of the source, as the others see no difference to "make check".
+# read files of the source, as the others see no difference to "make check". The tarball is packed fast, as nobody gets it.
 .PHONY: check-dist
 check-dist:
-	$(MAKE) $(AM_MAKEFLAGS) distcheck check_PROGRAMS="$(graph_tests)" TESTS="$(source_tests) $(graph_tests) $(api_tests)" \
+	XZ_OPT=-1 $(MAKE) $(AM_MAKEFLAGS) distcheck check_PROGRAMS="$(graph_tests)" TESTS="$(source_tests) $(api_tests) $(graph_tests)" \
 	  DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O1 CXXFLAGS=-O1"
 
+# Enough to name the lines of what is found.
+sanitizer_build_flags = CFLAGS='-g1 -O1' CXXFLAGS='-g1 -O1'
+
 check-sanitizers:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers $(sanitizer_build_flags)
 
 # ThreadSanitizer proves the rules for memory on host and device, and runs elements under stress, for an instant each.
 # Kernels have no threads of their own, so that the portable ones do.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
-	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread CFLAGS='-g -O1'
+	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread $(sanitizer_build_flags)
 
 thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress $(mpi_thread_tests)
@@ -151,9 +155,9 @@ threads-run: $(BUILT_SOURCES)
 # AddressSanitizer and ThreadSanitizer.
 STRESS_SECONDS = 10
 check-stress:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers $(sanitizer_build_flags)
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads stress-run \
-	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
+	  --with-cuda=no --enable-sanitizers=thread $(sanitizer_build_flags)
 
 stress-run: $(BUILT_SOURCES)
 	@$(MAKE) tests/elements/stress $(plugin_LTLIBRARIES)

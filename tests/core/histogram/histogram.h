@@ -126,10 +126,11 @@ static inline void test_catalogue_clear(TestCatalogue *catalogue)
   g_free(catalogue->region);
 }
 
-/* Computed independently from the catalogue's columns: only the two conversions of the bin rule are
- * shared. */
-static inline void test_plain_loop(const AstroHistogramConfig *config, const TestCatalogue *a,
-                                   const TestCatalogue *b, guint64 *counts, double *sums)
+/* The pairs of every step-th point from first on. Computed independently from the catalogue's
+ * columns: only the two conversions of the bin rule are shared. */
+static inline void test_plain_rows(const AstroHistogramConfig *config, const TestCatalogue *a,
+                                   const TestCatalogue *b, guint64 first, guint64 step,
+                                   guint64 *counts, double *sums)
 {
   guint regions = astro_histogram_regions(config), n_bins = config->n_edges - 1;
   double *squares = g_new(double, config->n_edges);
@@ -141,7 +142,7 @@ static inline void test_plain_loop(const AstroHistogramConfig *config, const Tes
   for (guint64 j = 0; j < b->n; j++)
     astro_unit_vector(b->ra[j], b->dec[j], &positions[3 * j], &positions[3 * j + 1],
                       &positions[3 * j + 2]);
-  for (guint64 i = 0; i < a->n; i++) {
+  for (guint64 i = first; i < a->n; i += step) {
     double x, y, z;
     astro_unit_vector(a->ra[i], a->dec[i], &x, &y, &z);
     for (guint64 j = a == b ? i + 1 : 0; j < b->n; j++) {
@@ -167,6 +168,12 @@ static inline void test_plain_loop(const AstroHistogramConfig *config, const Tes
   }
   g_free(positions);
   g_free(squares);
+}
+
+static inline void test_plain_loop(const AstroHistogramConfig *config, const TestCatalogue *a,
+                                   const TestCatalogue *b, guint64 *counts, double *sums)
+{
+  test_plain_rows(config, a, b, 0, 1, counts, sums);
 }
 
 static inline AstroPoints *test_points_of(const AstroHistogramConfig *config,
