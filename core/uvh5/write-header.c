@@ -20,7 +20,8 @@ static gboolean put(AstroUvh5Writer *w, const char *path, hid_t in_file, hid_t t
   const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(plist, FALSE); /* the same stream makes the same file */
   const hid_t set = H5Dcreate2(w->file.id, path, in_file, space, H5P_DEFAULT, plist, H5P_DEFAULT);
-  const gboolean done = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+  const gboolean done =
+      astro_uvh5_done(w, set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
   if (set >= 0)
     H5Dclose(set);
   H5Pclose(plist);
@@ -65,6 +66,7 @@ static gboolean put_group(AstroUvh5Writer *w, const char *path)
   const hid_t plist = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_obj_track_times(plist, FALSE);
   const hid_t group = H5Gcreate2(w->file.id, path, H5P_DEFAULT, plist, H5P_DEFAULT);
+  astro_uvh5_done(w, group >= 0);
   H5Pclose(plist);
   if (group >= 0)
     H5Gclose(group);

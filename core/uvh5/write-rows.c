@@ -94,6 +94,7 @@ static gboolean create_column(AstroUvh5Writer *w, AstroUvh5Column c)
   H5Pset_obj_track_times(plist, FALSE);
   w->columns[c] =
       H5Dcreate2(w->file.id, columns[c].path, w->types[c], space, H5P_DEFAULT, plist, H5P_DEFAULT);
+  astro_uvh5_done(w, w->columns[c] >= 0);
   H5Pclose(plist);
   H5Sclose(space);
   return w->columns[c] >= 0;
@@ -124,10 +125,11 @@ static gboolean append(AstroUvh5Writer *w, AstroUvh5Column c, guint64 n, gconstp
   const hsize_t start[3] = { w->rows };
   const int axes = shape_of(w, c, n, shape);
   shape_of(w, c, w->rows + n, all);
-  gboolean done = H5Dset_extent(w->columns[c], all) >= 0;
+  gboolean done = astro_uvh5_done(w, H5Dset_extent(w->columns[c], all) >= 0);
   const hid_t space = H5Dget_space(w->columns[c]), memory = H5Screate_simple(axes, shape, NULL);
   done = done && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
          H5Dwrite(w->columns[c], w->types[c], memory, space, H5P_DEFAULT, data) >= 0;
+  astro_uvh5_done(w, done);
   H5Sclose(memory);
   H5Sclose(space);
   return done || astro_uvh5_cannot_write(w, error);

@@ -1,11 +1,14 @@
 /* Writes uvh5 files. */
+#define _GNU_SOURCE /* memfd_create */
 #include "core/uvh5/write.h"
 
 #include <erfa.h>
-#include <errno.h>
 #include <gio/gio.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/lib/files/gzip.h"
 #include "core/lib/rows/observed.h"
@@ -15,12 +18,27 @@
 #define MOST_STATIONS 65535
 #define WGS84 1
 
-gboolean astro_uvh5_cannot_write(const AstroUvh5Writer *w, GError **error)
+/* HDF5 has the number of the system's error among its words. */
+gboolean astro_uvh5_done(AstroUvh5Writer *w, gboolean done)
 {
   g_autoptr(GError) cause = NULL;
-  const gint code = errno == ENOSPC ? G_IO_ERROR_NO_SPACE : G_IO_ERROR_FAILED;
+  if (done || w->cause)
+    return done;
   astro_h5_failed(&w->file, "writing", &cause);
-  return astro_fail(error, G_IO_ERROR, code, "%s", cause->message);
+  const char *number = strstr(cause->message, "errno = ");
+  w->error = number ? atoi(number + strlen("errno = ")) : 0;
+  w->cause = w->error
+                 ? g_strdup_printf("cannot write to %s: %s", w->file.name, g_strerror(w->error))
+                 : g_strdup(cause->message);
+  return FALSE;
+}
+
+gboolean astro_uvh5_cannot_write(AstroUvh5Writer *w, GError **error)
+{
+  astro_uvh5_done(w, FALSE);
+  return astro_fail(error, G_IO_ERROR,
+                    w->error ? (gint)g_io_error_from_errno(w->error) : G_IO_ERROR_FAILED, "%s",
+                    w->cause);
 }
 
 AstroUvh5Writer *astro_uvh5_writer_new(const char *location, GError **error)
@@ -68,6 +86,7 @@ static gboolean create_file(AstroUvh5Writer *w, GError **error)
   H5Pset_file_locking(access, FALSE, TRUE);
   H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
   w->file.id = H5Fcreate(astro_part_file_name(w->part), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  astro_uvh5_done(w, w->file.id >= 0);
   H5Pclose(access);
   return w->file.id >= 0 || astro_uvh5_cannot_write(w, error);
 }
@@ -92,7 +111,6 @@ gboolean astro_uvh5_writer_begin(AstroUvh5Writer *w, const AstroStream *stream, 
   w->has_rows = g_new0(guint8, w->baselines);
   find_location(w);
   astro_h5_begin();
-  errno = 0;
   const gboolean done = create_file(w, error) && astro_uvh5_write_header(w, error) &&
                         astro_uvh5_create_columns(w, error);
   astro_h5_end();
@@ -108,7 +126,6 @@ gboolean astro_uvh5_writer_write(AstroUvh5Writer *w, const AstroRowFrames *frame
                               w->scale, error))
     return FALSE;
   astro_h5_begin();
-  errno = 0;
   for (guint64 k = 0; k < frames->frames && done; k++)
     done = astro_uvh5_write_frame(w, &values, frames, k, tally, error);
   astro_h5_end();
@@ -122,28 +139,49 @@ static gboolean close_file(AstroUvh5Writer *w)
   gboolean done = TRUE;
   for (AstroUvh5Column c = 0; c < N_COLUMNS; c++) {
     if (w->columns[c] >= 0)
-      done = H5Dclose(w->columns[c]) >= 0 && done;
+      done = astro_uvh5_done(w, H5Dclose(w->columns[c]) >= 0) && done;
     if (w->types[c] >= 0)
       H5Tclose(w->types[c]);
     w->columns[c] = w->types[c] = -1;
   }
   if (w->file.id >= 0)
-    done = H5Fclose(w->file.id) >= 0 && done;
+    done = astro_uvh5_done(w, H5Fclose(w->file.id) >= 0) && done;
   w->file.id = -1;
   return done;
+}
+
+/* The rest of a file that nobody will have goes to memory. HDF5 crashes sooner or
+ * later if it could not close a file: one that cannot be written even then, as its older parts are
+ * not in memory, stays open until the process ends, empty, so that no other file gets its number.
+ */
+static void abandon_file(AstroUvh5Writer *w)
+{
+  int *descriptor;
+  if (H5Fget_vfd_handle(w->file.id, H5P_DEFAULT, (void **)&descriptor) < 0)
+    return;
+  const int memory = memfd_create("astro-uvh5", MFD_CLOEXEC), kept = dup(*descriptor);
+  if (memory < 0 || kept < 0 || dup2(memory, *descriptor) < 0 || ftruncate(kept, 0) != 0 ||
+      H5Fflush(w->file.id, H5F_SCOPE_LOCAL) < 0)
+    return;
+  close_file(w);
+  close(memory);
+  close(kept);
 }
 
 static void free_writer(AstroUvh5Writer *w)
 {
   astro_h5_begin();
-  close_file(w);
+  if (w->file.id >= 0 && H5Fflush(w->file.id, H5F_SCOPE_LOCAL) >= 0)
+    close_file(w);
+  else if (w->file.id >= 0)
+    abandon_file(w);
   astro_h5_end();
   g_clear_pointer(&w->part, astro_part_file_discard);
   g_clear_pointer(&w->track, astro_track_free);
   g_clear_pointer(&w->observation, astro_observation_unref);
-  gpointer arrays[] = { w->file.name,  w->places, w->has_rows, w->station_uvw,
-                        w->values,     w->counts, w->flags,    w->antenna[0],
-                        w->antenna[1], w->field,  w->uvw,      w->numbers };
+  gpointer arrays[] = { w->cause,  w->file.name, w->places, w->has_rows,   w->station_uvw,
+                        w->values, w->counts,    w->flags,  w->antenna[0], w->antenna[1],
+                        w->field,  w->uvw,       w->numbers };
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_free(arrays[i]);
   g_free(w);
@@ -152,9 +190,8 @@ static void free_writer(AstroUvh5Writer *w)
 gboolean astro_uvh5_writer_finish(AstroUvh5Writer *w, GError **error)
 {
   astro_h5_begin();
-  errno = 0;
   gboolean done = astro_uvh5_write_sums(w, error);
-  if (done && !close_file(w))
+  if (done && (H5Fflush(w->file.id, H5F_SCOPE_LOCAL) < 0 || !close_file(w)))
     done = astro_uvh5_cannot_write(w, error);
   astro_h5_end();
   done = done && astro_part_file_commit(g_steal_pointer(&w->part), error);

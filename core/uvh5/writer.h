@@ -31,6 +31,8 @@ typedef enum {
 struct _AstroUvh5Writer {
   AstroPartFile *part;
   AstroH5 file; /* the part */
+  char *cause;  /* why a call of HDF5 failed; NULL: none did */
+  int error;    /* the system's number of it; 0: none */
   hid_t columns[N_COLUMNS], types[N_COLUMNS];
   AstroStream stream;
   AstroObservation *observation;
@@ -54,8 +56,10 @@ struct _AstroUvh5Writer {
   double *uvw, *numbers;
 };
 
-/* Sets G_IO_ERROR with the words of HDF5, and is FALSE. */
-gboolean astro_uvh5_cannot_write(const AstroUvh5Writer *w, GError **error);
+/* Is `done`. Keeps what HDF5 says of a call that failed, before the next call clears it. */
+gboolean astro_uvh5_done(AstroUvh5Writer *w, gboolean done);
+/* Sets G_IO_ERROR with the words that were kept, or are there now, and is FALSE. */
+gboolean astro_uvh5_cannot_write(AstroUvh5Writer *w, GError **error);
 
 /* Between astro_h5_begin and astro_h5_end: */
 gboolean astro_uvh5_write_header(AstroUvh5Writer *w, GError **error);

@@ -4,6 +4,8 @@
 
 #include <gio/gio.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "core/stream/uvw.h"
 #include "core/stream/validity.h"
@@ -344,6 +346,33 @@ static void undelayed(TestUvh5 *place, gconstpointer data)
   g_assert_cmpuint(found->len, >, 0);
 }
 
+/* The header, rows, or only what is written at the end does not fit. HDF5 must not crash at the
+ * exit of the process, for which a process of its own is. */
+static void full_disk(TestUvh5 *place, gconstpointer data)
+{
+  static const rlim_t sizes[] = { 0, 3000, 30000, 100000, 1000000 };
+  if (!g_test_subprocess()) {
+    g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+    g_test_trap_assert_passed();
+    return;
+  }
+  g_autofree char *line = g_strdup_printf(
+      "astrovissrc stations=20 channels=16 num-buffers=20 ! astrouvh5sink location=%s",
+      place->path);
+  struct rlimit before, small;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  signal(SIGXFSZ, SIG_IGN);
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    small.rlim_cur = sizes[i];
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+    g_autofree char *failed = test_launch(line);
+    g_assert_nonnull(failed);
+    g_assert_nonnull(strstr(failed, "File too large"));
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+}
+
 static const struct {
   const char *name, *dataset, *says;
 } lacking[] = {
@@ -499,6 +528,7 @@ static void add_tests(void)
   TEST("drift", drift, NULL);
   TEST("undelayed", undelayed, NULL);
   TEST("refused", refused, NULL);
+  TEST("full-disk", full_disk, NULL);
   TEST("no-rows", no_rows, NULL);
   TEST("unknown-filter", unknown_filter, NULL);
   TEST("fields", fields, NULL);

@@ -23,7 +23,13 @@ static struct {
 
 void astro_h5_begin(void)
 {
+  static gboolean begun;
   g_mutex_lock(&lock);
+  /* At the exit of the process HDF5 would close files that stayed open because they cannot be
+   * written (a full disk), and crash. This counts only before all other calls. */
+  if (!begun)
+    H5dont_atexit();
+  begun = TRUE;
   H5Eget_auto2(H5E_DEFAULT, &printing.function, &printing.data);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   astro_lzf_register();
