@@ -15,151 +15,104 @@
  * ]|
  */
 #include "config.h"
-#include "elements/astrocatsrc.h"
-#include "elements/astrocatsrc-points.h"
+#include "elements/astrocatsrc-parts.h"
 
-#include "core/kit/fail.h"
 #include "core/backend/module.h"
+#include "core/kit/fail.h"
 #include "core/lib/catalogue/columns.h"
-#include "core/lib/catalogue/distance.h"
-#include "core/lib/catalogue/mask.h"
-#include "core/fits/fits.h"
-#include "core/histogram/regions.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
-#include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
 
-#include <math.h>
-#include <string.h>
-
-/* Regions are laid out with random points of their own, a fixed number for each region, so that
- * they depend only on the footprint and their number: two sources with the same footprint agree
- * about them. */
-#define POINTS_A_REGION 1000
-#define MOST_POINTS (1 << 22) /* with very many regions, which are less equal in area then */
-#define REGIONS_SEED 0x7265676f
-#define DISTANCES_SEED 0x64697374
-
-typedef struct {
-  guint64 points, seed;
-  guint catalogues, regions;
-  char *footprint;
-  double footprint_cell;      /* degrees; 0: chosen from the number of points */
-  AstroClustering clustering; /* slope 0: no clustering */
-  char *location;
-  char *ra_column, *dec_column, *weight_column, *region_column;
-  char *distance_column, *redshift_column, *k_column, *g1_column, *g2_column;
-  char *bitweight_columns;
-  double omega_m, min_distance, max_distance;
-  AstroWorkChoice work;
-} Settings;
-
-struct _AstroCatSrc {
-  GstPushSrc parent;
-  Settings settings;
-
-  /* from start to stop */
-  Settings now; /* the properties at the start */
-  gint length;  /* catalogues, atomic: queries come from any thread; 0: stopped */
-  AstroFootprint footprint;
-  AstroMask *mask; /* of a footprint that comes from a file */
-  AstroRegions *regions;
-  AstroCatalogue file; /* with a location: the points of all catalogues in the file */
-  GArray *ends;        /* where each of those catalogues ends, in points (guint64) */
-  guint next;
-  AstroEvenPoints even; /* closed for points that are not */
-  AstroDeadline deadline;
-};
-
 static const AstroField fields[] = {
-  ASTRO_UINT64(Settings, points, "points", "Points", "Points in a catalogue", 0, G_MAXUINT32,
-               10000),
-  ASTRO_UINT(Settings, catalogues, "catalogues", "Catalogues",
+  ASTRO_UINT64(AstroCatSrcSettings, points, "points", "Points", "Points in a catalogue", 0,
+               G_MAXUINT32, 10000),
+  ASTRO_UINT(AstroCatSrcSettings, catalogues, "catalogues", "Catalogues",
              "Number of catalogues, each with random numbers of its own", 1, G_MAXUINT, 1),
-  ASTRO_UINT64(Settings, seed, "seed", "Seed", "Seed of the random numbers", 0, G_MAXUINT64, 1),
-  ASTRO_TEXT(Settings, footprint, "footprint", "Footprint",
+  ASTRO_UINT64(AstroCatSrcSettings, seed, "seed", "Seed", "Seed of the random numbers", 0,
+               G_MAXUINT64, 1),
+  ASTRO_TEXT(AstroCatSrcSettings, footprint, "footprint", "Footprint",
              "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE for the area "
              "covered by the points of a FITS table or a text file",
              "band:0,360,-90,90"),
-  ASTRO_DOUBLE(Settings, footprint_cell, "footprint-cell", "Footprint cell",
+  ASTRO_DOUBLE(AstroCatSrcSettings, footprint_cell, "footprint-cell", "Footprint cell",
                "Size of the cells that make up the footprint of a file, degrees; 0: as fine as "
                "the file's points allow",
                0, 32, 0),
-  ASTRO_DOUBLE(Settings, clustering.slope, "slope", "Slope",
+  ASTRO_DOUBLE(AstroCatSrcSettings, clustering.slope, "slope", "Slope",
                "Slope of w(theta) of clustered points, above -2; 0: no clustering", -2, 0, 0),
-  ASTRO_DOUBLE(Settings, clustering.radius, "cluster-radius", "Cluster radius",
+  ASTRO_DOUBLE(AstroCatSrcSettings, clustering.radius, "cluster-radius", "Cluster radius",
                "Radius of the largest clusters, degrees", 0, 60, 6),
-  ASTRO_UINT(Settings, clustering.levels, "levels", "Levels", "Levels of clusters within clusters",
-             1, 20, 7),
-  ASTRO_UINT(Settings, clustering.children, "children", "Children", "Clusters in a cluster", 2,
-             1000, 3),
-  ASTRO_UINT(Settings, regions, "regions", "Regions",
+  ASTRO_UINT(AstroCatSrcSettings, clustering.levels, "levels", "Levels",
+             "Levels of clusters within clusters", 1, 20, 7),
+  ASTRO_UINT(AstroCatSrcSettings, clustering.children, "children", "Children",
+             "Clusters in a cluster", 2, 1000, 3),
+  ASTRO_UINT(AstroCatSrcSettings, regions, "regions", "Regions",
              "Adds a column of regions to simulated points: compact cells of equal area, "
              "the same for all catalogues with this footprint; 0: none",
              0, 65535, 0),
-  ASTRO_TEXT(Settings, location, "location", "Location",
+  ASTRO_TEXT(AstroCatSrcSettings, location, "location", "Location",
              "A text or CSV file, possibly gzipped, to read instead of simulating points; a "
              "repeated heading line begins another catalogue",
              NULL),
-  ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
+  ASTRO_TEXT(AstroCatSrcSettings, ra_column, "ra-column", "Right ascension column",
              "Name or number (from 1) of the file's column", "1"),
-  ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
+  ASTRO_TEXT(AstroCatSrcSettings, dec_column, "dec-column", "Declination column",
              "Name or number (from 1) of the file's column", "2"),
-  ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
+  ASTRO_TEXT(AstroCatSrcSettings, weight_column, "weight-column", "Weight column",
              "Name or number (from 1) of the file's column; NULL or empty: none", NULL),
   ASTRO_TEXT(
-      Settings, region_column, "region-column", "Region column",
+      AstroCatSrcSettings, region_column, "region-column", "Region column",
       "Name or number (from 1) of the file's column of whole numbers from 0; NULL or empty: none",
       NULL),
-  ASTRO_TEXT(Settings, distance_column, "distance-column", "Distance column",
+  ASTRO_TEXT(AstroCatSrcSettings, distance_column, "distance-column", "Distance column",
              "Name or number (from 1) of the file's column of comoving distances, in any unit; "
              "NULL or empty: none",
              NULL),
-  ASTRO_TEXT(Settings, redshift_column, "redshift-column", "Redshift column",
+  ASTRO_TEXT(AstroCatSrcSettings, redshift_column, "redshift-column", "Redshift column",
              "Name or number (from 1) of the file's column of redshifts, which become comoving "
              "distances in Mpc/h, by omega-m; NULL or empty: none",
              NULL),
-  ASTRO_DOUBLE(Settings, omega_m, "omega-m", "Matter density",
+  ASTRO_DOUBLE(AstroCatSrcSettings, omega_m, "omega-m", "Matter density",
                "Matter in units of the critical density, in a flat universe with a cosmological "
                "constant, for distances from redshifts; -1: unset",
                -1, 1, -1),
-  ASTRO_TEXT(Settings, k_column, "k-column", "Column of a scalar",
+  ASTRO_TEXT(AstroCatSrcSettings, k_column, "k-column", "Column of a scalar",
              "Name or number (from 1) of the file's column of a scalar, such as the convergence, "
              "for fields of "
              "astrohistogram; NULL or empty: none",
              NULL),
-  ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
+  ASTRO_TEXT(AstroCatSrcSettings, g1_column, "g1-column", "Column of shear g1",
              "Name or number (from 1) of the file's column of the shear stretched from east to "
              "west; NULL or empty: none",
              NULL),
-  ASTRO_TEXT(Settings, bitweight_columns, "bitweight-columns", "Columns of bits",
+  ASTRO_TEXT(AstroCatSrcSettings, bitweight_columns, "bitweight-columns", "Columns of bits",
              "Names or numbers (from 1) of the columns of integers of 64 bits, one bit for each "
              "realisation that selects a point, separated by commas, for pair weights of "
              "astrohistogram; NULL or empty: none",
              NULL),
-  ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
+  ASTRO_TEXT(AstroCatSrcSettings, g2_column, "g2-column", "Column of shear g2",
              "Name or number (from 1) of the file's column of the shear stretched from north-west "
              "to south-east; NULL or empty: none",
              NULL),
-  ASTRO_DOUBLE(Settings, min_distance, "min-distance", "Smallest distance",
+  ASTRO_DOUBLE(AstroCatSrcSettings, min_distance, "min-distance", "Smallest distance",
                "Smallest distance of simulated points, where max-distance is set", 0, 1e50, 0),
-  ASTRO_DOUBLE(Settings, max_distance, "max-distance", "Largest distance",
+  ASTRO_DOUBLE(AstroCatSrcSettings, max_distance, "max-distance", "Largest distance",
                "Adds a column of distances up to this to simulated points: even in volume, and "
                "independent of one another, also for points that are clustered on the sky; 0: none",
                0, 1e50, 0),
-  ASTRO_WORK_BACKEND(Settings, work.kind,
+  ASTRO_WORK_BACKEND(AstroCatSrcSettings, work.kind,
                      "Backend that makes points that are even over the footprint: the same points "
                      "with each; auto: cpu. Clustered points are made one after another, by the "
                      "CPU"),
-  ASTRO_INT(Settings, work.device, "device", "Device", "Index of the GPU that backend=cuda uses", 0,
-            63, 0),
-  ASTRO_WORK_THREADS(Settings, work.threads, "Most CPU threads; 0: as many as the machine has",
-                     1024),
+  ASTRO_INT(AstroCatSrcSettings, work.device, "device", "Device",
+            "Index of the GPU that backend=cuda uses", 0, 63, 0),
+  ASTRO_WORK_THREADS(AstroCatSrcSettings, work.threads,
+                     "Most CPU threads; 0: as many as the machine has", 1024),
   { 0 },
 };
 
@@ -203,145 +156,9 @@ static gboolean fail(AstroCatSrc *self, GError *error)
   return FALSE;
 }
 
-#define FOOTPRINT_OF_FILE "like:"
-
-/* Reads all catalogues of a FITS or text file into one. */
-static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
-                         AstroCatalogue *catalogue, GError **error)
-{
-  AstroColumnPlaces places;
-  AstroFitsOptions options = { .columns = { columns->ra, columns->dec } };
-  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, &options, error);
-  if (!reader || !astro_column_places(&places, "ra:dec", error))
-    return FALSE;
-  if (astro_fits_reader_contents(reader)->stream.quantity != ASTRO_QUANTITY_CATALOGUE) {
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-                "%s is not a catalogue", path);
-    return FALSE;
-  }
-  gboolean end = FALSE;
-  guint64 n;
-  while (astro_fits_reader_next(reader, &n, &end, error)) {
-    g_autofree double *data = g_try_new(double, MAX(2 * n, 1));
-    AstroFitsFrame frame = { .data = data };
-    if (!data) {
-      astro_catalogue_no_memory(error, n);
-      break;
-    }
-    if (!astro_fits_reader_read(reader, &frame, &end, error) ||
-        !astro_catalogue_append(catalogue, &places, data, n, error))
-      break;
-  }
-  return end;
-}
-
-static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **error)
-{
-  const Settings *s = &self->now;
-  AstroCatalogueColumns columns = { .ra = s->ra_column, .dec = s->dec_column };
-  AstroCatalogue catalogue = { 0 };
-  if (read_any(path, &columns, &catalogue, error))
-    self->mask = astro_mask_new(catalogue.ra, catalogue.dec, catalogue.n, s->footprint_cell, error);
-  astro_catalogue_clear(&catalogue);
-  if (!self->mask)
-    return FALSE;
-  self->footprint = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_MASK, .mask = self->mask };
-  ASTRO_INFO(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
-             astro_mask_area(self->mask), astro_mask_cell(self->mask));
-  return TRUE;
-}
-
-/* "band:ra,ra,dec,dec" or "cap:ra,dec,radius" */
-static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GError **error)
-{
-  static const struct {
-    const char *prefix;
-    AstroFootprintShape shape;
-    guint n;
-  } shapes[] = { { "band:", ASTRO_FOOTPRINT_BAND, 4 }, { "cap:", ASTRO_FOOTPRINT_CAP, 3 } };
-  for (guint s = 0; s < G_N_ELEMENTS(shapes); s++) {
-    if (!g_str_has_prefix(text, shapes[s].prefix))
-      continue;
-    g_auto(GStrv) parts = g_strsplit(text + strlen(shapes[s].prefix), ",", -1);
-    double v[4] = { 0 };
-    guint n = 0;
-    for (; n < 4 && parts[n]; n++) {
-      char *end;
-      v[n] = g_ascii_strtod(parts[n], &end);
-      if (end == parts[n] || *end)
-        break;
-    }
-    if (n != shapes[s].n || parts[n])
-      break;
-    *footprint = shapes[s].shape == ASTRO_FOOTPRINT_BAND
-                     ? (AstroFootprint){ .shape = ASTRO_FOOTPRINT_BAND,
-                                         .ra_min = v[0],
-                                         .ra_max = v[1],
-                                         .dec_min = v[2],
-                                         .dec_max = v[3] }
-                     : (AstroFootprint){
-                         .shape = ASTRO_FOOTPRINT_CAP, .ra = v[0], .dec = v[1], .radius = v[2]
-                       };
-    return astro_footprint_check(footprint, error);
-  }
-  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-              "footprint \"%s\": expected band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or "
-              "like:FILE",
-              text);
-  return FALSE;
-}
-
-static gboolean read_file(AstroCatSrc *self, GError **error)
-{
-  const Settings *s = &self->now;
-  AstroCatalogueColumns columns = { s->ra_column,
-                                    s->dec_column,
-                                    astro_field_given(s->weight_column),
-                                    astro_field_given(s->region_column),
-                                    .k = astro_field_given(s->k_column),
-                                    .g1 = astro_field_given(s->g1_column),
-                                    .g2 = astro_field_given(s->g2_column) };
-  if (!astro_catalogue_choose_bits(s->bitweight_columns, &columns, error) ||
-      !astro_catalogue_choose_distance(s->distance_column, s->redshift_column, s->omega_m, &columns,
-                                       error))
-    return FALSE;
-  self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
-  if (!astro_fits_read_text(s->location, &columns, &self->file, self->ends, error))
-    return FALSE;
-  if (self->file.note)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", self->file.note), (NULL));
-  return TRUE;
-}
-
-static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,
-                                     GError **error)
-{
-  AstroCatalogue sample;
-  AstroRandom random;
-  astro_random_init(&random, REGIONS_SEED, n_regions);
-  if (!astro_catalogue_uniform(footprint, MIN((guint64)n_regions * POINTS_A_REGION, MOST_POINTS),
-                               &random, &sample, error))
-    return NULL;
-  AstroRegions *regions =
-      astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, NULL, error);
-  astro_catalogue_clear(&sample);
-  return regions;
-}
-
-/* Posts what a correlation function should find: the slope, and between which angles (arcmin). */
-static void tell_mock(AstroCatSrc *self)
-{
-  const AstroClustering *c = &self->now.clustering;
-  double smallest = c->radius / pow(c->children, (c->levels - 1) / (2 + c->slope));
-  GstStructure *s =
-      gst_structure_new("astro-mock", "slope", G_TYPE_DOUBLE, c->slope, "from", G_TYPE_DOUBLE,
-                        60 * smallest, "to", G_TYPE_DOUBLE, 60 * c->radius, NULL);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
-}
-
 static gboolean choose_backend(AstroCatSrc *self, GError **error)
 {
-  const Settings *s = &self->now;
+  const AstroCatSrcSettings *s = &self->now;
   AstroEvenPoints even = { 0 };
   g_autofree char *why = NULL;
   if (s->clustering.slope != 0)
@@ -358,7 +175,7 @@ static gboolean choose_backend(AstroCatSrc *self, GError **error)
   return TRUE;
 }
 
-static guint n_catalogues(const Settings *s)
+static guint n_catalogues(const AstroCatSrcSettings *s)
 {
   return s->location ? 1 : s->catalogues;
 }
@@ -381,25 +198,19 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
 /* Reads the file, or gets ready what simulated catalogues are made with. */
 static gboolean prepare(AstroCatSrc *self, GError **error)
 {
-  const Settings *s = &self->now;
+  const AstroCatSrcSettings *s = &self->now;
   if (s->location)
-    return read_file(self, error);
+    return astro_cat_src_read_file(self, error);
   if (s->max_distance > 0 && s->min_distance >= s->max_distance)
     return astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
                       "distances from min-distance=%g to max-distance=%g, expected the second to "
                       "be the larger one",
                       s->min_distance, s->max_distance);
-  const char *footprint = s->footprint ? s->footprint : "";
-  gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
-                       ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), error)
-                       : parse_footprint(footprint, &self->footprint, error);
-  if (!found || !choose_backend(self, error))
+  if (!astro_cat_src_find_footprint(self, error) || !choose_backend(self, error))
     return FALSE;
   if (s->clustering.slope != 0)
-    tell_mock(self);
-  if (s->regions > 0)
-    self->regions = lay_out_regions(&self->footprint, s->regions, error);
-  return s->regions == 0 || self->regions;
+    astro_cat_src_tell_mock(self);
+  return astro_cat_src_lay_out_regions(self, error);
 }
 
 static gboolean astro_cat_src_start(GstBaseSrc *base)
@@ -416,36 +227,6 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
   }
   astro_cat_src_stop(base);
   return fail(self, error);
-}
-
-static gboolean refuse_size(guint64 points, guint columns, GError **error)
-{
-  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
-              "%" G_GUINT64_FORMAT " points of %u columns do not fit in memory", points, columns);
-  return FALSE;
-}
-
-/* Random numbers of their own, so that the places are the same with and without distances. */
-static void add_distances(AstroCatSrc *self, AstroCatalogue *catalogue)
-{
-  const Settings *s = &self->now;
-  AstroRandom random;
-  astro_random_init(&random, s->seed ^ DISTANCES_SEED, self->next);
-  for (guint64 i = 0; i < catalogue->n; i++)
-    catalogue->distance[i] = astro_random_distance(&random, s->min_distance, s->max_distance);
-}
-
-static gboolean add_clusters(AstroCatSrc *self, AstroCatalogue *catalogue, AstroRandom *random,
-                             GError **error)
-{
-  AstroCatalogue made;
-  if (!astro_catalogue_clustered(&self->footprint, &self->now.clustering, catalogue->n, random,
-                                 &made, error))
-    return FALSE;
-  memcpy(catalogue->ra, made.ra, made.n * sizeof(double));
-  memcpy(catalogue->dec, made.dec, made.n * sizeof(double));
-  astro_catalogue_clear(&made);
-  return TRUE;
 }
 
 static GstCaps *caps_of(const AstroCatalogue *catalogue)
@@ -468,7 +249,7 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   const guint n = (guint)__builtin_popcount(astro_catalogue_column_set(catalogue));
   GstBuffer *buffer = astro_buffer_new(n * bytes, NULL);
   if (!buffer) {
-    refuse_size(catalogue->n, n, error);
+    astro_cat_src_refuse_size(catalogue->n, n, error);
     return NULL;
   }
   for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
@@ -477,60 +258,6 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
       at += gst_buffer_fill(buffer, at, column, bytes);
   }
   return buffer;
-}
-
-/* The host adds places that are clustered, and columns, to a buffer of simulated points. */
-static gboolean finish_mock(AstroCatSrc *self, GstBuffer *buffer, AstroCatalogue *catalogue,
-                            AstroRandom *random, GError **error)
-{
-  const gboolean has_clusters = self->now.clustering.slope != 0;
-  GstMapInfo map;
-  if (catalogue->n == 0 || !(has_clusters || catalogue->region || catalogue->distance))
-    return TRUE;
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READWRITE))
-    return astro_catalogue_no_memory(error, catalogue->n);
-  guint64 at = 0;
-  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
-    if (*astro_catalogue_column(catalogue, c))
-      *astro_catalogue_column(catalogue, c) = (double *)(gpointer)map.data + at++ * catalogue->n;
-  const gboolean good = !has_clusters || add_clusters(self, catalogue, random, error);
-  if (good && catalogue->distance)
-    add_distances(self, catalogue);
-  for (guint64 i = 0; i < catalogue->n && good && catalogue->region && !astro_is_given_up(); i++)
-    catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
-  gst_buffer_unmap(buffer, &map);
-  return good;
-}
-
-/* A view of a catalogue with these columns, whose values are not there yet. */
-static AstroCatalogue empty_mock(const AstroCatSrc *self)
-{
-  static double there;
-  return (AstroCatalogue){ .n = self->now.points,
-                           .ra = &there,
-                           .dec = &there,
-                           .region = self->regions ? &there : NULL,
-                           .distance = self->now.max_distance > 0 ? &there : NULL };
-}
-
-static GstBuffer *make_mock(AstroCatSrc *self, GError **error)
-{
-  AstroCatalogue catalogue = empty_mock(self);
-  AstroRandom random;
-  const guint n_columns = (guint)__builtin_popcount(astro_catalogue_column_set(&catalogue));
-  GstBuffer *buffer =
-      astro_buffer_new(catalogue.n * n_columns * sizeof(double), self->even.place.device);
-  if (!buffer) {
-    refuse_size(catalogue.n, n_columns, error);
-    return NULL;
-  }
-  astro_random_init(&random, self->now.seed, self->next);
-  if ((!self->even.backend ||
-       astro_even_points_make(&self->even, &buffer, catalogue.n, &random, error)) &&
-      finish_mock(self, buffer, &catalogue, &random, error))
-    return buffer;
-  gst_buffer_unref(buffer);
-  return NULL;
 }
 
 /* GstBaseSrc would send caps even to a peer that does not accept them. */
@@ -552,7 +279,7 @@ static GstFlowReturn make(AstroCatSrc *self, GstBuffer **buffer)
   GError *error = NULL;
   astro_deadline_begin(&self->deadline);
   const AstroStop *before = astro_stop_set(&self->deadline.stop);
-  *buffer = make_mock(self, &error);
+  *buffer = astro_cat_src_make_mock(self, &error);
   astro_stop_set(before);
   if (!*buffer) {
     fail(self, error);
@@ -581,7 +308,7 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
     return GST_FLOW_EOS;
   const AstroCatalogue catalogue = self->now.location
                                        ? astro_catalogue_part(&self->file, self->ends, self->next)
-                                       : empty_mock(self);
+                                       : astro_cat_src_empty_mock(self);
   g_autoptr(GstCaps) caps = caps_of(&catalogue);
   if (!agree(self, caps))
     return GST_FLOW_NOT_NEGOTIATED;

@@ -9,6 +9,7 @@ core_tests += tests/core/lib/catalogue/catalogue tests/core/lib/catalogue/catalo
   tests/core/lib/catalogue/held
 fuzz_programs += tests/fuzz/catalogue
 gpu_sources += gpu/lib/catalogue/uniform.cu
-element_sources += elements/astrocatsrc.c elements/astrocatsrc.h elements/astrocatsrc-points.c elements/astrocatsrc-points.h
+element_sources += elements/astrocatsrc.c elements/astrocatsrc.h elements/astrocatsrc-points.c elements/astrocatsrc-points.h \
+  elements/astrocatsrc-parts.h elements/astrocatsrc-mock.c elements/astrocatsrc-read.c
 element_tests += tests/elements/astrocatsrc
 dist_files += tests/elements/catalogues.h
