@@ -23,6 +23,9 @@
  * With earth-orientation, an IERS file, stations move with its UT1 - UTC and polar motion; the
  * observation passes these on, and all elements downstream compute with them.
  *
+ * With repeat, blocks that a device reads stay on it: a message astro-repeat tells how many, and
+ * who keeps them.
+ *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 ! \
  *   application/x-astro-voltages,format=CI8 ! filesink location=sky.ci8
@@ -33,6 +36,7 @@
 
 #include <math.h>
 
+#include "core/backend/device.h"
 #include "core/kit/enum.h"
 #include "core/kit/fail.h"
 #include "core/memory/memory.h"
@@ -98,8 +102,9 @@ static const AstroField scene_fields[] = {
 
 static const AstroField fields[] = {
   ASTRO_UINT(Settings, repeat, "repeat", "Repeat",
-             "Makes this many blocks once and sends them again and again, at almost no cost (0: "
-             "makes every block anew)",
+             "Makes this many blocks once and sends them again and again, at almost no cost; a "
+             "device that reads them keeps them, so that they cross the bus once (0: makes every "
+             "block anew)",
              0, 65536, 0),
   ASTRO_ENUM(Settings, pattern, "pattern", "Pattern", "Content of the samples", pattern_get_type,
              ASTRO_PATTERN_SKY),
@@ -365,11 +370,25 @@ static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint6
   return TRUE;
 }
 
+/* Rates of stages behind are those of blocks that are there already. */
+static void tell_of_device(AstroSkySrc *self, const AstroDevice *reader)
+{
+  gst_element_post_message(
+      GST_ELEMENT(self),
+      gst_message_new_element(
+          GST_OBJECT(self),
+          gst_structure_new("astro-repeat", "blocks", G_TYPE_UINT, self->now.repeat, "bytes",
+                            G_TYPE_UINT64, self->now.repeat * block_bytes(self), "copied-up",
+                            G_TYPE_STRING, "once", "kept-by", G_TYPE_STRING, reader->name, NULL)));
+}
+
 /* All blocks are made before the first is sent, so that a measurement of the elements downstream
  * does not include making them. It may take minutes. */
 static GstFlowReturn prepare(AstroSkySrc *self)
 {
   const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  if (self->prepared->len == self->now.repeat)
+    return GST_FLOW_OK;
   while (self->prepared->len < self->now.repeat) {
     if (astro_simulator_is_stopping(ASTRO_SIMULATOR(self)))
       return GST_FLOW_FLUSHING;
@@ -383,6 +402,8 @@ static GstFlowReturn prepare(AstroSkySrc *self)
     if (astro_is_given_up()) /* the incomplete block is made again next time */
       g_ptr_array_set_size(self->prepared, (gint)self->prepared->len - 1);
   }
+  if (simulation->reader)
+    tell_of_device(self, simulation->reader);
   return GST_FLOW_OK;
 }
 

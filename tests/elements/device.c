@@ -334,6 +334,40 @@ static void test_lost(void)
   compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
 }
 
+/* ---- blocks that stay ---- */
+
+/* A source whose blocks stay on the device says so, and each of them is copied once. */
+static void test_repeated(void)
+{
+  AstroMemoryCounters before, after;
+  astro_memory_counters(&before);
+  GstElement *pipeline =
+      test_start("astroskysrc stations=2 pattern=noise repeat=3 block-steps=1024 num-buffers=20 ! "
+                 "application/x-astro-voltages,format=CI8 ! astroconvert backend=cuda ! "
+                 "application/x-astro-voltages,format=CF32LE ! identity",
+                 NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  guint blocks = 0;
+  guint64 bytes = 0;
+  for (gboolean ends = FALSE; !ends;) {
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+        bus, TEST_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), !=, GST_MESSAGE_ERROR);
+    ends = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    if (ends || !gst_message_has_name(message, "astro-repeat"))
+      continue;
+    g_assert_cmpuint(blocks, ==, 0);
+    g_assert_true(gst_structure_get_uint(gst_message_get_structure(message), "blocks", &blocks));
+    g_assert_true(gst_structure_get_uint64(gst_message_get_structure(message), "bytes", &bytes));
+  }
+  test_stop(pipeline);
+  astro_memory_counters(&after);
+  g_assert_cmpuint(blocks, ==, 3);
+  g_assert_cmpuint(bytes, ==, 3 * 1024 * 2 * 2 * 2);
+  g_assert_cmpuint(after.bytes_up - before.bytes_up, ==, bytes);
+}
+
 /* ---- blocks in flight ---- */
 
 enum { MANY = 12 };
@@ -400,6 +434,7 @@ static void add_tests(void)
   g_test_add_func("/device/stops", test_stops);
   g_test_add_func("/device/two-at-once", test_two_at_once);
   g_test_add_func("/device/no-such-device", test_no_such_device);
+  g_test_add_func("/device/repeated", test_repeated);
   /* The last test, since more is forgiven on a device that failed. */
   if (g_str_equal(device->name, "fake")) {
     g_test_add_func("/device/failures", test_failures);
