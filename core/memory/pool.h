@@ -1,5 +1,6 @@
 /* A pool of buffers with our memory, which are reused. A buffer is given out again only after all
- * work queued on it is done; if the pool has an upper bound, its users wait for a buffer. */
+ * work queued on it is done; if the pool has an upper bound, its users wait for a buffer. Else it
+ * makes another short one rather than wait for work, while the device has room. */
 #pragma once
 
 #include <gst/gst.h>
@@ -11,12 +12,6 @@ ASTRO_BEGIN_DECLS
 
 #define ASTRO_TYPE_BUFFER_POOL astro_buffer_pool_get_type()
 G_DECLARE_FINAL_TYPE(AstroBufferPool, astro_buffer_pool, ASTRO, BUFFER_POOL, GstBufferPool)
-
-/* A pool without an upper bound makes another block rather than wait for the oldest one's work, as
- * long as it has no more than this and the device has room: of blocks of so many bytes, many short
- * ones, and none of long ones. Else a kernel that takes many blocks at once, such as a product of
- * what was gathered, would keep the bus idle. */
-guint astro_pool_most_busy(gsize bytes);
 
 /* device may be NULL; else blocks are page-locked for it. */
 GstBufferPool *astro_buffer_pool_new(AstroDevice *device);

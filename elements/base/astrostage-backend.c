@@ -3,6 +3,7 @@
 #include "elements/base/astrostage-parts.h"
 
 #include "core/backend/module.h"
+#include "core/memory/faces.h"
 #include "core/memory/memory.h"
 
 static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
