@@ -55,13 +55,10 @@ gboolean astro_faces_have_room(AstroFaces *faces);
 /* The same of a block; FALSE for memory that is not ours. */
 gboolean astro_memory_is_busy(GstMemory *memory);
 gboolean astro_memory_has_room(GstMemory *memory);
-
-/* A pool without an upper bound makes another block rather than wait for the oldest one's work, as
- * long as it has no more than this and the device has room: of blocks of so many bytes, many short
- * ones, and none of long ones. Else a kernel that takes many blocks at once, such as a product of
- * what was gathered, would keep the bus idle. */
+/* How many blocks of so many bytes are worth having in work at once: many short ones, of long ones
+ * no more than are needed, as 0 says. Else a kernel that takes many blocks at once, such as a
+ * product of what was gathered, would keep the bus idle. Pools make as many. */
 guint astro_pool_most_busy(gsize bytes);
-
 void astro_faces_forget(AstroFaces *faces);
 /* The address and device of a current device face; NULL if there is none. */
 gpointer astro_faces_look(AstroFaces *faces, gint *device);

@@ -1,5 +1,6 @@
 /* A pool of buffers with our memory, which are reused. A buffer is given out again only after all
- * work queued on it is done; if the pool has an upper bound, its users wait for a buffer. */
+ * work queued on it is done; if the pool has an upper bound, its users wait for a buffer. Else it
+ * makes another short one rather than wait for work, while the device has room. */
 #pragma once
 
 #include <gst/gst.h>
