@@ -147,8 +147,8 @@ static void choose(void)
 /* CI4 by three products and by four, those by the kernel that is chosen for them. */
 static void compare_three(void)
 {
-  static const guint stations[] = { 16, 32, 128, 256, 576, 1664, 64 },
-                     steps[] = { 32, 128, 192, 512 };
+  static const guint stations[] = { 16, 32, 64, 96, 128, 256, 576, 1664 },
+                     steps[] = { 16, 64, 128, 192, 256, 512 };
   for (guint i = 0; i < G_N_ELEMENTS(stations) * G_N_ELEMENTS(steps); i++) {
     const guint s = stations[i / G_N_ELEMENTS(steps)], k = steps[i % G_N_ELEMENTS(steps)];
     const Shape shape = { ASTRO_FORMAT_CI4, s,
