@@ -14,9 +14,8 @@
  * CI4 of long integrations has a kernel of its own (three.cu), which makes three real products and
  * reads samples as they are. In cycles of a multiprocessor for 128 samples of a tile of 128 x 128
  * the tensor cores take 1536 in place of 2048, and shared memory, 128 bytes a cycle, 1664 in place
- * of 2304. In short ones, which are multiplied as CI8, visibilities take the time. 64 stations were
- * measured from 64 steps on; for others the crossing is reckoned from the times of CI8, and those
- * of a gather. */
+ * of 2304. The shortest, and those of few inputs, are multiplied as CI8. Measured by
+ * `correlator-short three` from 16 to 512 steps. */
 #pragma once
 
 #include <glib.h>
@@ -45,9 +44,7 @@ static inline guint correlator_brief_steps(guint inputs)
 
 /* Up to these steps CI4 is quicker by four products. */
 static const CorrelatorCrossing correlator_crossings_to_three[] = {
-  { 64, 192 },
-  { 128, 0 },
-  { G_MAXUINT, 128 },
+  { 32, 512 }, { 64, 192 }, { 128, 0 }, { 192, 16 }, { 256, 64 }, { 512, 0 }, { G_MAXUINT, 64 },
 };
 
 /* Whether CI4 is better multiplied by three. integration: its most steps; 0: unknown. */

@@ -174,7 +174,7 @@ static void test_crossings(void)
  * and by three where it is not. */
 static void test_three_or_four(void)
 {
-  static const guint steps[] = { 64, 128, 129, 144, 512, 1025 }, cuts[] = { 250, 0 };
+  static const guint steps[] = { 8, 16, 17, 32, 512, 1025 }, cuts[] = { 250, 0 };
   for (guint k = 0; test_cuda && k < 4 * G_N_ELEMENTS(steps); k++) {
     const guint n = steps[k / 4];
     TestRun r = { .config = test_config(67, 2, 2, ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI32LE),
