@@ -5,7 +5,7 @@ gpu_bench_programs += tests/bench/seam tests/bench/stream-gpu tests/bench/camera
 gpu_objects = $(gpu_sources:.cu=.o)
 
 SUFFIXES = .cu
-NVCCFLAGS = -O3 -std=c++20 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Wno-deprecated-gpu-targets \
+NVCCFLAGS = $(NVCC_OPTIMIZE) -std=c++20 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Wno-deprecated-gpu-targets \
   --expt-relaxed-constexpr -diag-suppress 1217 -DPACKAGE_VERSION=\"$(PACKAGE_VERSION)\" -DCUDA_TOOLKIT=\"$(CUDA_TOOLKIT)\"
 
 .cu.o:

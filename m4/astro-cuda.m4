@@ -15,6 +15,8 @@ AC_DEFUN([ASTRO_CUDA], [
   AC_ARG_VAR([NVCC_ARCH], [the GPUs to compile for, as nvcc's -gencode options (default: sm_80, sm_90a, and PTX for others)])
   AS_IF([test "x$NVCC_ARCH" = x],
     [NVCC_ARCH="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=compute_80"])
+  AC_ARG_VAR([NVCC_OPTIMIZE], [how nvcc optimizes (default: -O3)])
+  AS_IF([test "x$NVCC_OPTIMIZE" = x], [NVCC_OPTIMIZE=-O3])
   # nvcc accepts neither -pthread nor -Wl.
   AC_SUBST([NVCC_GST_CFLAGS], [$(echo "$GST_CFLAGS $GLIB_CFLAGS" | sed 's/-pthread//g')])
   AC_SUBST([NVCC_GLIB_LIBS], [$(echo "$GLIB_LIBS" | sed 's/-pthread//g; s/-Wl,[[^ ]]*//g')])
