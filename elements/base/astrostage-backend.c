@@ -21,17 +21,16 @@ static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
   return ok;
 }
 
-/* How many blocks may stay queued before the host goes on: of short ones of samples as many as a
- * pool has, so that the bus is not idle while a kernel works on many of them at once. Stages that
- * plan their memory, from visibilities to images, keep to few. A device whose memory is the host's
- * has no bus, and may be slow. Calls without input only end something. */
+/* How many blocks may stay queued before the host goes on: of short ones as many as a pool has, so
+ * that neither the bus is idle while a kernel works on many of them at once, nor the device while
+ * this thread wakes up. Of visibilities few, since astrogridder tells beforehand how much memory it
+ * needs. A device whose memory is the host's has no bus, and may be slow. */
 static guint most_in_flight(const AstroStagePrivate *priv, GstBuffer *in)
 {
-  const gboolean takes_samples =
-      priv->in.quantity == ASTRO_QUANTITY_VOLTAGES || priv->in.quantity == ASTRO_QUANTITY_SPECTRA;
   const guint most = astro_pool_most_busy(in ? gst_buffer_get_size(in) : 0);
-  return !takes_samples || priv->lane->device->on_host ? ASTRO_STAGE_IN_FLIGHT
-                                                       : MAX(most, ASTRO_STAGE_IN_FLIGHT);
+  if (priv->lane->device->on_host || (in && priv->in.quantity == ASTRO_QUANTITY_VISIBILITIES))
+    return ASTRO_STAGE_IN_FLIGHT;
+  return MAX(most, ASTRO_STAGE_IN_FLIGHT);
 }
 
 static void close_lane(AstroStage *stage, AstroStageLane *lane)
