@@ -150,10 +150,9 @@ static gboolean close_file(AstroUvh5Writer *w)
   return done;
 }
 
-/* The rest of a file that nobody will have goes to memory. HDF5 crashes sooner or
- * later if it could not close a file: one that cannot be written even then, as its older parts are
- * not in memory, stays open until the process ends, empty, so that no other file gets its number.
- */
+/* The rest of a file that nobody will have goes to memory. HDF5 crashes sooner or later if it could
+ * not close a file: one that cannot be written even then, as its older parts are not in memory,
+ * stays open until the process ends, empty, so that no other file gets its number. */
 static void abandon_file(AstroUvh5Writer *w)
 {
   int *descriptor;
