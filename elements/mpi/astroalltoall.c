@@ -25,7 +25,8 @@
  * Blocks go through the memory of the host, or, with transport=nccl, from GPU to GPU by NVIDIA's
  * NCCL (libnccl.so.2, which is loaded then): if all ranks run on one host, each with a GPU of its
  * own, on which its blocks lie and are read behind the element. Otherwise all ranks give an error
- * that says which of them cannot, and why. transport=auto is mpi.
+ * that says which of them cannot, and why. transport=auto takes NCCL where all of that holds and
+ * NCCL has moved a first block between all ranks, and MPI else, as with latency.
  *
  * Elements of one name belong together on all ranks. A process that was not started by mpirun or
  * srun is the only rank, and the stream passes through.
@@ -213,15 +214,10 @@ static gboolean add_join(AstroAlltoall *self, GError **error)
 
 /* The first block waits for all ranks before it can go by NCCL: unless it must, streams with a
  * latency do not. */
-static gboolean tries_nccl(const AstroAlltoall *self)
-{
-  return self->transport == WAY_NCCL || (self->transport == WAY_AUTO && WAY_AUTO_TRIES_NCCL &&
-                                         self->latency == GST_CLOCK_TIME_NONE);
-}
-
 static void try_nccl(AstroAlltoall *self, gboolean receives)
 {
-  if (tries_nccl(self))
+  if (self->transport == WAY_NCCL ||
+      (self->transport == WAY_AUTO && self->latency == GST_CLOCK_TIME_NONE))
     mpi_exchange_try_nccl(MPI_EXCHANGE(self), self->transport == WAY_NCCL, receives);
 }
 
@@ -231,8 +227,6 @@ static gboolean build_gather(AstroAlltoall *self, const AstroWorld *world, GErro
   const gboolean is_root = world->rank == self->root;
   GstElement *sender = mpi_exchange_add_sender(MPI_EXCHANGE(self), self->root, !is_root);
   mpi_exchange_set_sink(MPI_EXCHANGE(self), sender, "sink");
-  if (tries_nccl(self))
-    mpi_sender_take_any(sender);
   try_nccl(self, is_root);
   if (is_root)
     return add_join(self, error);
@@ -256,9 +250,7 @@ static gboolean build(MpiExchange *exchange, GError **error)
     return FALSE;
   for (guint rank = 0; rank < world->ranks; rank++)
     g_ptr_array_add(self->senders, mpi_exchange_add_sender(exchange, rank, FALSE));
-  for (guint rank = 0; rank < world->ranks; rank++)
-    if (rank == world->rank || tries_nccl(self))
-      mpi_sender_take_any(self->senders->pdata[rank]);
+  mpi_sender_take_any(self->senders->pdata[world->rank]);
   try_nccl(self, TRUE);
   mpi_exchange_set_sink(exchange, self->tee, "sink");
   return add_join(self, error);
@@ -275,10 +267,12 @@ static const AstroField fields[] = {
                "Nanoseconds by which a rank may lag before its part is lost (the greatest value: "
                "all wait for it)",
                0, G_MAXUINT64, G_MAXUINT64),
-  ASTRO_ENUM(AstroAlltoall, transport, "transport", "Transport",
-             "How blocks go to other ranks: by MPI, or by NCCL where each rank of one host has a "
-             "GPU of its own, on which blocks come and are read; auto: mpi",
-             transport_get_type, WAY_AUTO),
+  ASTRO_ENUM(
+      AstroAlltoall, transport, "transport", "Transport",
+      "How blocks go to other ranks: by MPI, or by NCCL where each rank of one host has a "
+      "GPU of its own, on which blocks come and are read; auto: nccl where it works, without "
+      "latency, else mpi",
+      transport_get_type, WAY_AUTO),
   { 0 },
 };
 

@@ -16,7 +16,7 @@ elements_libgstastrompi_la_SOURCES = elements/mpi/plugin.c elements/mpi/astroall
   elements/mpi/link.h elements/mpi/elsewhere.c elements/mpi/elsewhere.h elements/mpi/pads.c elements/mpi/pads.h elements/mpi/sums.c elements/mpi/sums.h \
   elements/mpi/transport.c elements/mpi/transport.h elements/mpi/parcel.c elements/mpi/parcel.h \
   elements/mpi/bond.c elements/mpi/bond.h elements/mpi/nccl.c elements/mpi/nccl.h elements/mpi/reader.c elements/mpi/reader.h elements/mpi/room.c elements/mpi/room.h \
-  elements/mpi/way.c elements/mpi/way.h \
+  elements/mpi/way.c elements/mpi/way.h elements/mpi/trial.c elements/mpi/trial.h \
   elements/base/astrobranches.c
 elements_libgstastrompi_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 elements_libgstastrompi_la_LIBADD = $(astro_libs) $(MPI_LIBS) $(GST_LIBS) $(GLIB_LIBS)

@@ -58,6 +58,10 @@ static struct {
   char **gone;        /* for each rank: why it takes part no more; NULL: it does */
   gboolean *ended;    /* it ended as it should */
   guint64 held_us;    /* that streams waited for other ranks to take items */
+  /* NCCL was tried: */
+  guint n_tried; /* by so many ranks without trouble */
+  char *trouble; /* what it was on a rank; NULL: there is none */
+  guint troubled;
 } all;
 
 static void arrived_free(Arrived *arrived)
@@ -164,6 +168,16 @@ static Loss *compare_settings(AstroLink *link, guint rank)
 
 /* ---- the way of blocks ---- */
 
+/* With the lock. NULL: NCCL works on all ranks, or, *is_known FALSE, that is not known yet. */
+static char *find_trial(guint *rank, gboolean *is_known)
+{
+  *is_known = all.trouble || all.n_tried == all.world.ranks;
+  *rank = all.troubled;
+  if (!*is_known)
+    transport_try_nccl();
+  return g_strdup(all.trouble);
+}
+
 /* With the lock, when more is known: the loss is of a rank that cannot do what must be. */
 static Loss *find_way(AstroLink *link)
 {
@@ -177,6 +191,8 @@ static Loss *find_way(AstroLink *link)
     knows_all &= facts[i] != NULL;
   }
   g_autofree char *trouble = way_find_trouble(facts, all.world.ranks, &rank);
+  if (!trouble && knows_all)
+    trouble = find_trial(&rank, &knows_all);
   if (!trouble && !knows_all)
     return NULL;
   link->way = trouble ? WAY_MPI : WAY_NCCL;
@@ -285,6 +301,24 @@ static GSList *take_leave(const Parcel *parcel)
   return losses;
 }
 
+/* Links may wait for that. */
+static GSList *take_trial(const Parcel *parcel)
+{
+  GSList *losses = NULL;
+  GHashTableIter links;
+  gpointer link;
+  const gsize bytes = g_bytes_get_size(parcel->head);
+  all.n_tried += bytes == 0;
+  if (bytes && !all.trouble) {
+    all.trouble = g_strndup(g_bytes_get_data(parcel->head, NULL), bytes);
+    all.troubled = parcel->rank;
+  }
+  g_hash_table_iter_init(&links, all.links);
+  while (g_hash_table_iter_next(&links, NULL, &link))
+    losses = g_slist_prepend(losses, find_way(link));
+  return losses;
+}
+
 /* Called by the thread of MPI. */
 static void take(Parcel *arrived)
 {
@@ -293,6 +327,8 @@ static void take(Parcel *arrived)
   g_mutex_lock(&all.lock);
   if (parcel->kind == PARCEL_LEFT)
     losses = take_leave(parcel);
+  else if (parcel->kind == PARCEL_TRIED)
+    losses = take_trial(parcel);
   else
     losses = g_slist_prepend(losses, take_parcel(find(parcel->key), &parcel));
   g_mutex_unlock(&all.lock);

@@ -12,6 +12,8 @@ typedef enum {
   PARCEL_ACK,   /* an item was taken */
   PARCEL_LEFT,  /* this rank takes part no more: why */
   PARCEL_FACTS, /* whether bodies can go by NCCL to this rank (elements/mpi/way.h) */
+  PARCEL_TRIAL, /* a body by NCCL that is of no other use (elements/mpi/trial.h) */
+  PARCEL_TRIED, /* what is wrong with NCCL on this rank; empty: bodies of all others have come */
   PARCEL_BOND,  /* the id of a pair of NCCL (elements/mpi/bond.h) */
   PARCEL_READY, /* there is room for the next body by NCCL */
   PARCEL_GO,    /* it is sent now */

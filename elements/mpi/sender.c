@@ -14,6 +14,8 @@ struct _MpiSender {
   guint to;
   GstPad *end; /* NULL: none */
   gboolean takes_any;
+  gint
+      is_hopeful; /* upstream was told that blocks may go by NCCL: they need not come to the host */
 };
 
 G_DEFINE_TYPE(MpiSender, mpi_sender, GST_TYPE_ELEMENT)
@@ -29,9 +31,21 @@ static GstFlowReturn send(MpiSender *self, gpointer item)
                                   : GST_FLOW_ERROR;
 }
 
+/* Blocks go by MPI after all: who makes them should know that the host reads. */
+static void note_way(MpiSender *self, GstPad *pad)
+{
+  if (g_atomic_int_get(&self->is_hopeful) && link_way(self->link) == WAY_MPI) {
+    g_atomic_int_set(&self->is_hopeful, FALSE);
+    gst_pad_push_event(pad, gst_event_new_reconfigure());
+  }
+}
+
 static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  return send(MPI_SENDER(parent), buffer);
+  const GstFlowReturn flow = send(MPI_SENDER(parent), buffer);
+  if (flow == GST_FLOW_OK)
+    note_way(MPI_SENDER(parent), pad);
+  return flow;
 }
 
 /* The stream ends here when it is safe there. */
@@ -75,13 +89,20 @@ static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
   return FALSE;
 }
 
+static gboolean may_lie_anywhere(MpiSender *self)
+{
+  const gboolean may_by_nccl = link_way(self->link) != WAY_MPI;
+  g_atomic_int_set(&self->is_hopeful, may_by_nccl && !self->takes_any);
+  return self->takes_any || may_by_nccl;
+}
+
 /* A DRAIN query is answered when all that came has been taken. */
 static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
 {
-  const MpiSender *self = MPI_SENDER(parent);
+  MpiSender *self = MPI_SENDER(parent);
   if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
     return link_settle(self->link, self->to) == LINK_OK;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && self->takes_any) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && may_lie_anywhere(self)) {
     astro_reader_add(query, NULL);
     astro_reader_take_any(query);
     return TRUE;

@@ -16,6 +16,7 @@
 #include "core/stream/stream.h"
 #include "elements/mpi/bond.h"
 #include "elements/mpi/room.h"
+#include "elements/mpi/trial.h"
 
 #define MAGIC 0x6173746fu
 #define MOST_PIECE ((gsize)1 << 30) /* MPI counts with int */
@@ -54,10 +55,13 @@ typedef struct {
   GQueue roomless; /* Transit of bodies that wait for room */
 } Bonds;
 
+/* Whether NCCL works: not asked yet, or each rank waits for a block of each other one. */
+typedef enum { TRIAL_NOT_BEGUN, TRIAL_RUNS, TRIAL_OVER } Trial;
+
 static struct {
   GMutex lock;
   GCond posted, drained;
-  gboolean is_started, is_known, is_one_host, spoiled, ends;
+  gboolean is_started, is_known, is_one_host, spoiled, ends, wants_trial;
   char *trouble; /* why it did not start */
   AstroWorld world;
   char *job;
@@ -78,7 +82,11 @@ static struct {
   Bonds *bonds;        /* to and from each rank */
   Room *device_room;
   guint lacking;      /* the rank whose bodies lacked room last */
-  gboolean is_broken; /* NCCL is given up, and with it all that the process exchanges */
+  gboolean is_cut;    /* NCCL is given up */
+  gboolean is_broken; /* and with it all that the process exchanges */
+  Trial trial;
+  gint64 trial_until;
+  guint n_tried; /* ranks whose blocks have come */
 } t;
 
 /* ---- transits ---- */
@@ -144,11 +152,11 @@ static void cut(Bond **bond)
 }
 
 /* Nothing waits for NCCL any more: its kernels would wait for ever for a rank that has stopped. */
-static void break_bonds(void)
+static void cut_bonds(void)
 {
-  if (t.is_broken)
+  if (t.is_cut)
     return;
-  t.is_broken = TRUE;
+  t.is_cut = TRUE;
   for (guint rank = 0; rank < t.world.ranks; rank++) {
     if (t.bonds[rank].out)
       bond_abort(t.bonds[rank].out);
@@ -164,10 +172,46 @@ static void break_bonds(void)
   }
 }
 
-/* All links that wait for that rank have lost it. */
+/* Bodies that were on their way are lost, and no order is left in what comes behind them. */
+static void break_bonds(void)
+{
+  t.is_broken = TRUE;
+  cut_bonds();
+}
+
+/* All ranks, this one too, hear what came of the trial here; empty: no trouble. */
+static void end_trial(const char *trouble)
+{
+  t.trial = TRIAL_OVER;
+  if (*trouble)
+    cut_bonds();
+  for (guint rank = 0; rank < t.world.ranks; rank++) {
+    Parcel *told = parcel_new(PARCEL_TRIED, rank, 0, g_bytes_new(trouble, strlen(trouble)), NULL);
+    if (rank == t.world.rank)
+      t.take(told);
+    else
+      transport_post(told);
+  }
+}
+
+/* NCCL does not work there, and goes no further here: nobody has come to depend on it. */
+static void leave_trial(void)
+{
+  t.trial = TRIAL_OVER;
+  cut_bonds();
+}
+
+/* All links that wait for that rank have lost it, unless NCCL is only being tried. */
 static void lose_bonds(guint rank, const GError *error)
 {
-  g_autofree char *why = g_strdup_printf("is not reached by NCCL any more: %s", error->message);
+  const gboolean is_tried = t.trial == TRIAL_OVER;
+  g_autofree char *why =
+      is_tried ? g_strdup_printf("is not reached by NCCL any more: %s", error->message)
+               : g_strdup_printf("cannot use NCCL with rank %u: %s", rank, error->message);
+  if (!is_tried) {
+    end_trial(why);
+    return;
+  }
   t.take(parcel_new(PARCEL_LEFT, rank, 0, g_bytes_new(why, strlen(why)), NULL));
   break_bonds();
 }
@@ -188,8 +232,8 @@ static gboolean bind_to(guint rank)
 {
   GBytes *id = NULL;
   g_autoptr(GError) error = NULL;
-  if (t.is_broken || t.bonds[rank].out)
-    return !t.is_broken;
+  if (t.is_cut || t.bonds[rank].out)
+    return !t.is_cut;
   t.bonds[rank].out = bond_new_out(find_device(), rank, t.world.ranks, &id, &error);
   if (!t.bonds[rank].out) {
     lose_bonds(rank, error);
@@ -236,14 +280,14 @@ static gboolean find_room(guint rank)
     return FALSE;
   g_queue_pop_head(&t.bonds[rank].roomless);
   add_to_bond(t.bonds[rank].in, body, transit);
-  return !t.is_broken;
+  return !t.is_cut;
 }
 
 /* Whether a body still waits: then nothing more is begun, and no other gets room, until there was a
  * moment in which room could be made. */
 static gboolean lack_room(void)
 {
-  for (guint i = 0; i < t.world.ranks && !t.is_broken; i++) {
+  for (guint i = 0; i < t.world.ranks && !t.is_cut; i++) {
     const guint rank = (t.lacking + i) % t.world.ranks;
     while (find_room(rank))
       continue;
@@ -258,9 +302,9 @@ static gboolean lack_room(void)
 static void receive_by_nccl(Transit *transit, gsize bytes)
 {
   Bonds *bonds = &t.bonds[transit->parcel->rank];
-  if (!t.is_broken && !bonds->in)
+  if (!t.is_cut && !bonds->in)
     refuse(transit->parcel->rank, "a block by NCCL, and no word before it");
-  if (t.is_broken)
+  if (t.is_cut)
     return;
   transit->by_nccl = bytes;
   transit->n_open++;
@@ -275,7 +319,7 @@ static void take_word(const Parcel *word)
   Bond *bond = word->kind == PARCEL_READY ? bonds->out : bonds->in;
   if (word->kind != PARCEL_BOND && bond)
     bond_hear(bond);
-  if (word->kind != PARCEL_BOND || t.is_broken || bond)
+  if (word->kind != PARCEL_BOND || t.is_cut || bond)
     return;
   bonds->in = bond_new_in(find_device(), word->rank, t.world.ranks, word->head, &error);
   if (!bonds->in)
@@ -391,7 +435,71 @@ static gboolean send_posted(void)
   }
 }
 
+/* ---- whether NCCL works ---- */
+
+static void take_trial(const Parcel *trial)
+{
+  if (t.trial == TRIAL_OVER)
+    return;
+  g_autofree char *trouble = trial_check(trial->body, trial->rank);
+  if (trouble)
+    end_trial(trouble);
+  else
+    t.n_tried++;
+}
+
+/* A block for each other rank. */
+static void begin_trial(void)
+{
+  g_autoptr(GError) error = NULL;
+  t.trial = TRIAL_RUNS;
+  t.trial_until = g_get_monotonic_time() + trial_seconds() * G_USEC_PER_SEC;
+  for (guint rank = 0; rank < t.world.ranks && t.trial == TRIAL_RUNS; rank++) {
+    GstBuffer *block = rank == t.world.rank ? NULL : trial_new(t.device_room, t.world.rank, &error);
+    if (error)
+      lose_bonds(rank, error);
+    if (!block)
+      continue;
+    Parcel *parcel = parcel_new(PARCEL_TRIAL, rank, 0, NULL, block);
+    parcel->by_nccl = TRUE;
+    transport_post(parcel);
+  }
+}
+
+static gboolean wants_trial(void)
+{
+  g_mutex_lock(&t.lock);
+  const gboolean wants = t.wants_trial;
+  g_mutex_unlock(&t.lock);
+  return wants;
+}
+
+static void watch_trial(void)
+{
+  if (t.trial == TRIAL_NOT_BEGUN && wants_trial())
+    begin_trial();
+  if (t.trial != TRIAL_RUNS)
+    return;
+  if (t.n_tried == t.world.ranks - 1)
+    end_trial("");
+  if (t.trial != TRIAL_RUNS || g_get_monotonic_time() < t.trial_until)
+    return;
+  g_autofree char *late = trial_tell_late(t.n_tried, t.world.ranks - 1);
+  end_trial(late);
+}
+
 /* ---- in ---- */
+
+/* Takes over the parcel. */
+static void give(Parcel *parcel)
+{
+  if (parcel->kind != PARCEL_TRIAL) {
+    t.take(parcel);
+    return;
+  }
+  take_trial(parcel);
+  parcel_free(parcel);
+}
 
 /* After something has not come, nothing else may be taken for what comes next. */
 static void give_out(guint rank)
@@ -406,7 +514,7 @@ static void give_out(guint rank)
     g_mutex_unlock(&t.lock);
     transit->is_mapped = FALSE;
     if (!t.is_broken || transit->parcel->kind == PARCEL_LEFT)
-      t.take(g_steal_pointer(&transit->parcel));
+      give(g_steal_pointer(&transit->parcel));
     transit_free(transit);
   }
 }
@@ -446,6 +554,8 @@ static void receive_first(MPI_Message *message, guint rank, gsize bytes)
   }
   if (label.kind == PARCEL_LEFT && label.key)
     break_bonds();
+  if (label.kind == PARCEL_TRIED && label.head_bytes)
+    leave_trial();
   g_queue_push_tail(&t.arriving[rank], transit);
   if (label.by_nccl)
     receive_by_nccl(transit, label.body_bytes);
@@ -559,6 +669,7 @@ static gboolean move_all(void)
   const gint64 begun = g_get_monotonic_time();
   if (is_spoiled())
     break_bonds();
+  watch_trial();
   const gboolean sent = send_posted();
   const gboolean received = receive_arrived();
   const gboolean stepped = step_bonds();
@@ -723,6 +834,14 @@ gboolean transport_use_device(AstroDevice *device)
   const gboolean is_used = t.device == device;
   g_mutex_unlock(&t.lock);
   return is_used;
+}
+
+void transport_try_nccl(void)
+{
+  g_mutex_lock(&t.lock);
+  t.wants_trial = TRUE;
+  g_cond_signal(&t.posted);
+  g_mutex_unlock(&t.lock);
 }
 
 void transport_post(Parcel *parcel)

@@ -34,6 +34,11 @@ gboolean transport_is_one_host(void);
  * already go to another one. */
 gboolean transport_use_device(AstroDevice *device);
 
+/* Sends a small block by NCCL to each other rank, once for the process, whatever becomes of it: the
+ * parcels PARCEL_TRIED of all ranks, this one among them, say what. All ranks have to call this,
+ * after transport_use_device on all of them. */
+void transport_try_nccl(void);
+
 /* Traffic so far: bytes of bodies, those sent by NCCL among them, and the time in which anything
  * was on its way. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Which way blocks go between ranks: from device to device by NCCL, or through the hosts' memory by
- * MPI. Each rank tells all others what it found with its first block, and all come to the same
- * answer. */
+ * MPI. Each rank tells all others what it found with its first block. If nothing speaks against
+ * NCCL, it is tried (elements/mpi/trial.h), and all come to the same answer. */
 #pragma once
 
 #include "core/backend/device.h"
@@ -14,10 +14,6 @@ typedef enum {
   WAY_MPI,
   WAY_NCCL, /* an error if it cannot be */
 } Way;
-
-/* Whether auto takes NCCL where it can be used: not as long as one that is there and does not start
- * is found out only when no other way is left. */
-#define WAY_AUTO_TRIES_NCCL FALSE
 
 /* A rank tells this to the others. */
 typedef struct {

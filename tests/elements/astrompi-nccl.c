@@ -1,7 +1,7 @@
-/* astroalltoall with transport=nccl, on ranks of this machine that have a device each: fake ones
- * and a fake NCCL where there is no GPU. Files are those that MPI's way gives, to the bit; where
- * NCCL cannot be used, all ranks say so; and a rank that fails or dies ends the others without a
- * file. */
+/* astroalltoall by NCCL, on ranks of this machine that have a device each: fake ones and a fake
+ * NCCL where there is no GPU. Files are those that MPI's way gives, to the bit; where NCCL cannot
+ * be used, or does not start, all ranks say so, or take MPI with transport=auto; and a rank that
+ * fails or dies ends the others without a file. */
 #include <glib/gstdio.h>
 
 #include "tests/elements/elements.h"
@@ -120,12 +120,78 @@ static void test_impossible(void)
   g_rmdir("none");
 }
 
-/* auto is not to fail where NCCL cannot be used. */
-static void test_auto(void)
+/* ---- NCCL that is there and does not start ---- */
+
+static const struct {
+  const char *start; /* of the fake one on rank 1 */
+  const char *says;
+} starts[] = {
+  { "fails", "rank 1 cannot use NCCL with rank 0: NCCL: ncclCommInitRankConfig: a fake error" },
+  { "breaks", "NCCL: what was begun has failed: a fake error" },
+  { "hangs", " has got blocks by NCCL from 0 of 1 ranks within 2 s (ASTRO_NCCL_SECONDS), expected "
+             "one from each" },
+  { "spoils", "rank 0 got other bytes by NCCL than rank 1 has sent: 4098 of 4099 words are right" },
+};
+
+/* All ranks hear of it; with transport=nccl that is an error. */
+static void assert_does_not_start(const char *start, const char *way, const char *says)
 {
-  const char *command = "way=auto; " LAUNCH VOLTAGES UP TURN DOWN GATHER WRITE "got.fits";
-  test_ranks(2, command);
-  g_assert_true(g_file_test("got.fits", G_FILE_TEST_EXISTS));
+  int status;
+  g_autofree char *command =
+      g_strconcat(setting, LOGGED "way=", way,
+                  "; export ASTRO_NCCL_SECONDS=2; [ $r = 0 ] || export "
+                  "ASTRO_FAKE_NCCL_START=",
+                  start, "; " LAUNCH VOLTAGES UP TURN DOWN GATHER WRITE "got.fits", NULL);
+  g_autofree char *said = test_run_ranks(2, command, &status);
+  const gboolean must = g_str_equal(way, "nccl");
+  if ((status != 0) != must || status == 124 || count(said, says) < 2 || strstr(said, "by NCCL 2"))
+    g_error("\"%s\" ended with %d: expected twice \"%s\": %s", command, status, says, said);
+}
+
+/* auto comes through by MPI, with the right bytes. */
+static void test_start(void)
+{
+  if (!test_devices_are_fake()) {
+    g_test_skip("real NCCL starts");
+    return;
+  }
+  test_ranks(2, "way=mpi; " LAUNCH VOLTAGES UP TURN DOWN GATHER WRITE "expected.fits");
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    assert_does_not_start(starts[i].start, "auto", starts[i].says);
+    test_assert_same_files("expected.fits", "got.fits");
+    g_unlink("got.fits");
+  }
+  assert_does_not_start("fails", "nccl", starts[0].says);
+  g_assert_false(g_file_test("got.fits", G_FILE_TEST_EXISTS));
+  g_unlink("got.fits.part");
+  g_unlink("expected.fits");
+}
+
+/* ---- transport=auto ---- */
+
+static const struct {
+  const char *name, *device, *way; /* of rank 1; what is taken */
+} autos[] = {
+  { "by-nccl", "cuda", "blocks go by NCCL" },
+  { "by-mpi", "cpu",
+    "blocks go by MPI: rank 1 has its blocks in the memory of the host, expected a device" },
+};
+
+static void test_auto(gconstpointer which)
+{
+  const guint of = GPOINTER_TO_UINT(which);
+  int status;
+  g_autofree char *line = g_strconcat(
+      LAUNCH VOLTAGES "! astroconvert backend=$([ $r = 1 ] && echo ", autos[of].device,
+      " || echo cuda) device=$r " CI16 "! astroalltoall transport=$way " DOWN GATHER WRITE, NULL);
+  g_autofree char *by_mpi = g_strconcat(setting, "way=mpi; ", line, "expected.fits", NULL);
+  g_autofree char *any = g_strconcat(setting, LOGGED "way=auto; ", line, "got.fits", NULL);
+  test_ranks(2, by_mpi);
+  g_autofree char *said = test_run_ranks(2, any, &status);
+  if (status || count(said, autos[of].way) != 2)
+    g_error("\"%s\" ended with %d: expected twice \"%s\": %s", any, status, autos[of].way, said);
+  test_assert_same_files("expected.fits", "got.fits");
+  g_unlink("expected.fits");
   g_unlink("got.fits");
 }
 
@@ -203,7 +269,11 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, GUINT_TO_POINTER(i), test_turns);
     }
     g_test_add_func("/astrompi-nccl/refused", test_impossible);
-    g_test_add_func("/astrompi-nccl/auto", test_auto);
+    g_test_add_func("/astrompi-nccl/start", test_start);
+    for (guint i = 0; i < G_N_ELEMENTS(autos); i++) {
+      g_autofree char *path = g_strconcat("/astrompi-nccl/auto-", autos[i].name, NULL);
+      g_test_add_data_func(path, GUINT_TO_POINTER(i), test_auto);
+    }
     g_test_add_func("/astrompi-nccl/fails", test_fails);
     g_test_add_func("/astrompi-nccl/killed", test_killed);
   }

@@ -1,7 +1,9 @@
 /* A libnccl.so.2 for machines without a GPU: moves the memory of the fake device
  * (tests/core/fake-device.h) between processes by sockets, late and in the order of the device's
  * queues. A kernel that sends or receives does not end before the other one, or an abort, as NCCL's
- * own. ASTRO_FAKE_NCCL_FAILS=N: what this rank begins to send for the Nth time fails. */
+ * own. ASTRO_FAKE_NCCL_FAILS=N: what this rank begins to send for the Nth time fails.
+ * ASTRO_FAKE_NCCL_START=fails, =breaks or =hangs: on this rank no pair is made, at once, later or
+ * ever; =spoils: what it sends first arrives as something else. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -29,7 +31,7 @@ typedef struct {
   Pair *pair;
   guint8 *data;
   gsize bytes;
-  gboolean sends;
+  gboolean sends, spoils;
 } Work;
 
 /* NCCL's own library has functions of these names. */
@@ -97,11 +99,21 @@ int ncclGetUniqueId(Id *id)
              : SYSTEM_ERROR;
 }
 
+/* Whether this rank has to do that. */
+static gboolean has_to(const char *start)
+{
+  return g_strcmp0(g_getenv("ASTRO_FAKE_NCCL_START"), start) == 0;
+}
+
 static gpointer connect_pair(gpointer data)
 {
   Pair *pair = data;
   int connected = -1;
-  if (pair->listens >= 0) {
+  while (has_to("hangs") && !g_atomic_int_get(&pair->is_aborted))
+    g_usleep(1000);
+  if (has_to("hangs") || has_to("breaks")) {
+    connected = -1;
+  } else if (pair->listens >= 0) {
     connected = accept(pair->listens, NULL, NULL);
   } else {
     const struct sockaddr_un address = address_of(&pair->id);
@@ -121,6 +133,8 @@ static gpointer connect_pair(gpointer data)
 
 int ncclCommInitRankConfig(Pair **made, int n, Id id, int rank, gpointer config)
 {
+  if (has_to("fails"))
+    return SYSTEM_ERROR;
   Pair *pair = g_new0(Pair, 1);
   g_assert_cmpint(n, ==, 2);
   pair->ref_count = 2;
@@ -178,6 +192,8 @@ static void run(guint8 *face, gsize bytes, gpointer data)
   const Work *work = data;
   char word = 0;
   gsize at = 0;
+  if (work->spoils)
+    *work->data ^= 1;
   while (at < work->bytes && move_piece(work, &at))
     continue;
   const gssize n = work->sends ? recv(work->pair->socket, &word, 1, 0)
@@ -200,10 +216,13 @@ static int begin(gpointer data, gsize bytes, int type, Pair *pair, AstroQueue *q
   const FakeArea area = { data, bytes };
   if (type != 0 || !g_atomic_int_get(&pair->is_connected))
     return INVALID_USAGE;
-  if (sends && fails && ++pair->n_begun == atoi(fails))
+  if (sends)
+    pair->n_begun++;
+  if (sends && fails && pair->n_begun == atoi(fails))
     return SYSTEM_ERROR;
   Work *work = g_new(Work, 1);
-  *work = (Work){ pair, fake_real(data), bytes, sends };
+  *work = (Work){ pair, fake_real(data), bytes, sends,
+                  sends && pair->n_begun == 1 && has_to("spoils") };
   g_atomic_int_inc(&pair->ref_count);
   fake_queue_kernel_over(&queue->fake->device, queue, run, &area, 1, work, work_free);
   return SUCCESS;

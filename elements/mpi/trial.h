@@ -1,0 +1,23 @@
+/* The block by which NCCL is tried: one that is there may not start (no memory is shared between
+ * containers, say, or a driver is too old), and nothing may depend on it before. Each rank sends
+ * one to each other rank; NCCL works if all of them come. */
+#pragma once
+
+#include "elements/mpi/room.h"
+
+G_BEGIN_DECLS
+
+/* How long that may take: 30 s, or as many as the environment says. */
+#define TRIAL_VARIABLE "ASTRO_NCCL_SECONDS"
+gint64 trial_seconds(void);
+
+/* Such a block of a rank, which has no other use for room meanwhile. NULL with an error. */
+GstBuffer *trial_new(Room *room, guint rank, GError **error);
+
+/* NULL, or what is wrong with the block that came from that rank. */
+char *trial_check(GstBuffer *block, guint rank);
+
+/* That blocks of only so many other ranks have come in time. */
+char *trial_tell_late(guint n, guint others);
+
+G_END_DECLS
