@@ -1,5 +1,5 @@
 /* A CUDA device behind the interface of core/backend/device.h: queues are streams. */
-#include "gpu/runtime/cuda.h"
+#include "gpu/runtime/rows.h"
 
 #include "core/backend/budget.h"
 
@@ -238,19 +238,20 @@ static gboolean event_wait(AstroDevice *device, AstroEvent *event, GError **erro
   return astro_cuda_enter(device, error) && CUDA_TRY(cudaEventSynchronize((cudaEvent_t)event));
 }
 
-/* CUDA takes no larger distances between rows; so few rows are as many copies. */
-#define MOST_PITCH ((gsize)G_MAXINT32)
+/* Rows that are longer than this are copied by the engine, which then is as fast as a kernel and
+ * leaves the multiprocessors to others. */
+#define LONG_ROW ((gsize)8 << 20)
 
 static gboolean queue_copy_rows(AstroDevice *device, AstroQueue *queue, gpointer to, gsize to_step,
                                 gconstpointer from, gsize from_step, gsize bytes, gsize n,
                                 GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(queue);
+  const AstroCudaRows rows = { (guint8 *)to, (const guint8 *)from, to_step, from_step, bytes, n };
   if (!astro_cuda_enter(device, error))
     return FALSE;
-  if (MAX(to_step, from_step) <= MOST_PITCH)
-    return CUDA_TRY(cudaMemcpy2DAsync(to, to_step, from, from_step, bytes, n,
-                                      cudaMemcpyDeviceToDevice, stream));
+  if (bytes < LONG_ROW)
+    return astro_cuda_copy_rows(&rows, stream, error);
   for (gsize i = 0; i < n; i++)
     if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + i * to_step, (const guint8 *)from + i * from_step,
                                   bytes, cudaMemcpyDeviceToDevice, stream)))

@@ -88,6 +88,34 @@ static inline void test_check_boxes(GstBuffer *buffer, const TestBoxes *c)
   gst_buffer_unmap(buffer, &map);
 }
 
+static inline void test_boxes_on(const AstroBoxPlace *place, const TestBoxes *c, gboolean copy_down)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstBuffer) from = test_box_block(c->from_bytes, 1),
+                       out = test_box_block(c->to_bytes, 99);
+  AstroBox simple = c->box;
+  astro_box_simplify(&simple);
+  g_assert_true(astro_box_is_simple(&simple));
+  test_box_send(place, out);
+  astro_box_copy(place, &from, &simple, 1, out, copy_down, &error);
+  g_assert_no_error(error);
+  test_check_boxes(out, c);
+}
+
+/* Rows, of which a device may take several words at once, at addresses that are multiples of theirs
+ * or not, and more rows than it may take at once. */
+static const TestBoxes test_rows[] = {
+  { { 1, { 300 }, { 4096 }, { 8192 }, 0, 4096, 4096 }, 300 * 8192, 300 * 4096 },
+  { { 1, { 300 }, { 4100 }, { 8196 }, 4, 8, 4100 }, 301 * 8196, 301 * 4100 },
+  { { 1, { 77 }, { 1040 }, { 1048 }, 16, 8, 1032 }, 78 * 1048, 78 * 1040 },
+  { { 1, { 77 }, { 1042 }, { 2098 }, 2, 1046, 1034 }, 78 * 2098, 78 * 1042 },
+  { { 1, { 41 }, { 9001 }, { 9001 }, 1, 0, 8999 }, 42 * 9001, 42 * 9001 },
+  { { 1, { 300000 }, { 5 }, { 7 }, 3, 2, 3 }, 300001 * 7, 300001 * 5 },
+  { { 1, { 70000 }, { 16 }, { 48 }, 0, 32, 16 }, 70000 * 48, 70000 * 16 },
+  { { 1, { 2 }, { 1048592 }, { 2097168 }, 0, 16, 1048576 }, 2 * 2097168, 2 * 1048592 },
+  { { 1, { 1 }, { 1 }, { 1 }, 7, 3, 1048573 }, 1048576, 1048580 },
+};
+
 static inline void test_random_boxes(AstroDevice *device)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(47);
@@ -96,15 +124,9 @@ static inline void test_random_boxes(AstroDevice *device)
   g_assert_no_error(error);
   for (guint i = 0; i < 200; i += TEST_STEP) {
     const TestBoxes c = test_new_boxes(rand);
-    g_autoptr(GstBuffer) from = test_box_block(c.from_bytes, 1),
-                         out = test_box_block(c.to_bytes, 99);
-    AstroBox simple = c.box;
-    astro_box_simplify(&simple);
-    g_assert_true(astro_box_is_simple(&simple));
-    test_box_send(&place, out);
-    astro_box_copy(&place, &from, &simple, 1, out, g_rand_boolean(rand), &error);
-    g_assert_no_error(error);
-    test_check_boxes(out, &c);
+    test_boxes_on(&place, &c, g_rand_boolean(rand));
   }
+  for (guint i = 0; i < G_N_ELEMENTS(test_rows); i++)
+    test_boxes_on(&place, &test_rows[i], i % 2 == 0);
   astro_box_place_clear(&place);
 }
