@@ -2,6 +2,8 @@
 #include "config.h"
 #include "elements/mpi/bond.h"
 
+#include <string.h>
+
 #include "core/backend/backend.h"
 #include "core/kit/fail.h"
 #include "core/memory/memory.h"
@@ -15,19 +17,13 @@
 /* Both ends are there when a block is begun: one that takes longer will never end. */
 #define MOST_S 60
 
-typedef enum {
-  BLOCK_ACQUIRED, /* work on it that came before is not done yet */
-  BLOCK_WAITS,    /* for its turn, and for the other end */
-  BLOCK_BEGUN,    /* NCCL may not have queued it yet */
-  BLOCK_MOVES,
-} BlockState;
-
 typedef struct {
   GstBuffer *buffer;
   gpointer face, owner;
-  BlockState state;
+  BondStretch stretch;
   AstroEvent *event; /* the end of what it waits for; NULL: nothing */
-  gint64 begun;
+  gint64 since;      /* of the stretch */
+  guint64 us[BOND_STRETCHES];
 } Block;
 
 struct _Bond {
@@ -111,7 +107,7 @@ GSList *bond_free(Bond *bond)
   Block *block;
   bond_abort(bond);
   while ((block = g_queue_pop_head(&bond->blocks))) {
-    if (block->state < BLOCK_MOVES)
+    if (block->stretch < BOND_MOVES)
       astro_buffer_release(block->buffer, bond->before, use_of(bond), FALSE, NULL);
     owners = g_slist_append(owners, block->owner);
     block_free(bond, block);
@@ -138,6 +134,7 @@ gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error)
   Block *block = g_new0(Block, 1);
   block->buffer = buffer;
   block->owner = owner;
+  block->since = g_get_monotonic_time();
   const gboolean is_ours = astro_buffer_acquire(&block->buffer, bond->device, bond->before,
                                                 use_of(bond), &block->face, error);
   if (is_ours && mark(bond, block, bond->before, error)) {
@@ -164,7 +161,7 @@ gboolean bond_is_busy(Bond *bond)
 gboolean bond_has_begun(Bond *bond)
 {
   const Block *first = g_queue_peek_head(&bond->blocks);
-  return first && first->state >= BLOCK_BEGUN;
+  return first && first->stretch >= BOND_QUEUES;
 }
 
 static void say(const Bond *bond, ParcelKind what)
@@ -180,28 +177,47 @@ static gboolean has_happened(Bond *bond, Block *block)
   return TRUE;
 }
 
+static void enter(Block *block, BondStretch stretch)
+{
+  const gint64 now = g_get_monotonic_time();
+  block->us[block->stretch] = (guint64)(now - block->since);
+  block->stretch = stretch;
+  block->since = now;
+}
+
+/* NCCL only notes it. */
 static gboolean begin(Bond *bond, Block *block, GError **error)
 {
   bond->heard--;
   if (bond->role == NCCL_SENDER)
     say(bond, PARCEL_GO);
-  block->state = BLOCK_BEGUN;
-  block->begun = g_get_monotonic_time();
+  enter(block, BOND_QUEUES);
   return nccl_move(bond->pair, bond->role, block->face, gst_buffer_get_size(block->buffer),
                    bond->moves, error);
+}
+
+/* All that can move, from that block on, which is the next. */
+static gboolean begin_from(Bond *bond, GList *at, GError **error)
+{
+  if (!nccl_begin_moves(error))
+    return FALSE;
+  gboolean ok = TRUE;
+  for (; at && ok && bond->heard > 0 && ((Block *)at->data)->stretch == BOND_WAITS; at = at->next)
+    ok = begin(bond, at->data, error);
+  return nccl_end_moves(ok ? error : NULL) && ok;
 }
 
 /* NCCL has queued it. */
 static gboolean is_queued(Bond *bond, Block *block, GError **error)
 {
-  block->state = BLOCK_MOVES;
+  enter(block, BOND_MOVES);
   return astro_buffer_release(block->buffer, bond->moves, use_of(bond), FALSE, error) &&
          mark(bond, block, bond->moves, error);
 }
 
 static gboolean is_late(const Bond *bond, const Block *block, GError **error)
 {
-  if (g_get_monotonic_time() - block->begun < (gint64)MOST_S * G_USEC_PER_SEC)
+  if (g_get_monotonic_time() - block->since < (gint64)MOST_S * G_USEC_PER_SEC)
     return FALSE;
   astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
              "a block %s rank %u by NCCL has not ended within %d s",
@@ -209,61 +225,54 @@ static gboolean is_late(const Bond *bond, const Block *block, GError **error)
   return TRUE;
 }
 
-/* Whether the blocks behind that one may be looked at: they are not before it. */
-static gboolean advance(Bond *bond, Block *block, gboolean may_begin, NcclState state, gboolean *ok,
-                        GError **error)
+/* Blocks are got ready in order, and the other end is told. */
+static void prepare(Bond *bond)
 {
-  switch (block->state) {
-  case BLOCK_ACQUIRED:
+  for (GList *at = bond->blocks.head; at; at = at->next) {
+    Block *block = at->data;
+    if (block->stretch != BOND_PREPARES)
+      continue;
     if (!has_happened(bond, block))
-      return FALSE;
-    block->state = BLOCK_WAITS;
+      return;
+    enter(block, BOND_WAITS);
     if (bond->role == NCCL_RECEIVER)
       say(bond, PARCEL_READY);
-    return TRUE;
-  case BLOCK_WAITS:
-    if (may_begin && state == NCCL_READY && bond->heard > 0) {
-      *ok = begin(bond, block, error);
-      return FALSE;
-    }
-    return TRUE;
-  case BLOCK_BEGUN:
-    *ok = state != NCCL_READY ? !is_late(bond, block, error) : is_queued(bond, block, error);
-    return TRUE;
-  default:
-    *ok = !is_late(bond, block, error);
-    return TRUE;
   }
 }
 
-/* Only one block is begun at a time, and later ones are got ready meanwhile. */
-static gboolean advance_all(Bond *bond, gboolean may_begin, GError **error)
+static gboolean advance(Bond *bond, gboolean may_begin, GError **error)
 {
-  NcclState state = nccl_state(bond->pair, error);
-  gboolean ok = state != NCCL_FAILED, goes_on = TRUE;
-  for (GList *at = bond->blocks.head; ok && goes_on && at; at = at->next) {
+  const NcclState state = nccl_state(bond->pair, error);
+  gboolean ok = state != NCCL_FAILED;
+  GList *at = bond->blocks.head;
+  for (; at && ok && ((Block *)at->data)->stretch >= BOND_QUEUES; at = at->next) {
     Block *block = at->data;
-    if (block->state == BLOCK_WAITS && at->prev &&
-        ((const Block *)at->prev->data)->state < BLOCK_MOVES)
-      continue;
-    goes_on = advance(bond, block, may_begin, state, &ok, error);
+    if (block->stretch == BOND_QUEUES && state == NCCL_READY)
+      ok = is_queued(bond, block, error);
+    else
+      ok = !is_late(bond, block, error);
   }
+  if (ok && may_begin && state == NCCL_READY && at && bond->heard > 0 &&
+      ((Block *)at->data)->stretch == BOND_WAITS)
+    ok = begin_from(bond, at, error);
   return ok;
 }
 
-gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
-                   GError **error)
+gboolean bond_step(Bond *bond, gboolean may_begin, BondMoved *moved, GError **error)
 {
-  *buffer = NULL;
+  moved->buffer = NULL;
   if (!bond_is_busy(bond))
     return TRUE;
-  if (!advance_all(bond, may_begin || bond->role == NCCL_RECEIVER, error))
+  prepare(bond);
+  if (!advance(bond, may_begin || bond->role == NCCL_RECEIVER, error))
     return FALSE;
   Block *first = g_queue_peek_head(&bond->blocks);
-  if (first->state == BLOCK_MOVES && has_happened(bond, first)) {
-    *buffer = g_steal_pointer(&first->buffer);
-    *owner = first->owner;
-    block_free(bond, g_queue_pop_head(&bond->blocks));
-  }
+  if (first->stretch != BOND_MOVES || !has_happened(bond, first))
+    return TRUE;
+  enter(first, BOND_STRETCHES);
+  moved->buffer = g_steal_pointer(&first->buffer);
+  moved->owner = first->owner;
+  memcpy(moved->us, first->us, sizeof moved->us);
+  block_free(bond, g_queue_pop_head(&bond->blocks));
   return TRUE;
 }

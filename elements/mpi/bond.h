@@ -32,11 +32,25 @@ gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error)
 /* The other end has said PARCEL_READY or PARCEL_GO. */
 void bond_hear(Bond *bond);
 
+/* Stretches of the time of a block. */
+typedef enum {
+  BOND_PREPARES, /* work on it that came before is not done */
+  BOND_WAITS,    /* for its turn, and for the other end */
+  BOND_QUEUES,   /* NCCL begins */
+  BOND_MOVES,
+  BOND_STRETCHES
+} BondStretch;
+
+/* A block that has arrived or left; buffer NULL: none. */
+typedef struct {
+  GstBuffer *buffer;
+  gpointer owner;
+  guint64 us[BOND_STRETCHES];
+} BondMoved;
+
 /* Does what can be done. may_begin: a sender begins with further blocks; a receiver has to, as the
- * other end has. *buffer: that of a block that has arrived or left, with its owner, or
- * NULL. FALSE with an error: NCCL or the device has failed. */
-gboolean bond_step(Bond *bond, gboolean may_begin, GstBuffer **buffer, gpointer *owner,
-                   GError **error);
+ * other end has. FALSE with an error: NCCL or the device has failed. */
+gboolean bond_step(Bond *bond, gboolean may_begin, BondMoved *moved, GError **error);
 
 /* Whether any block is on its way; whether one has begun, so that a kernel of NCCL may be waiting.
  */

@@ -426,6 +426,24 @@ static void clear(AstroLink *link)
   link->is_closed = TRUE;
 }
 
+/* How long blocks of the process took by NCCL so far, which says what holds them up. */
+static void tell_times(const AstroLink *link)
+{
+  static const char *const names[] = { "sent", "got" };
+  TransportCounts counts;
+  transport_count(&counts);
+  for (guint i = 0; i < G_N_ELEMENTS(counts.nccl) && link->way == WAY_NCCL; i++) {
+    const guint64 *us = counts.nccl[i].us, n = MAX(counts.nccl[i].blocks, 1);
+    ASTRO_INFO(link->object,
+               "%s by NCCL: %" G_GUINT64_FORMAT " blocks, each %" G_GUINT64_FORMAT
+               " us until the device was done with it, %" G_GUINT64_FORMAT
+               " us until both ends could begin, %" G_GUINT64_FORMAT
+               " us until NCCL had queued it, %" G_GUINT64_FORMAT " us until it had moved",
+               names[i], counts.nccl[i].blocks, us[BOND_PREPARES] / n, us[BOND_WAITS] / n,
+               us[BOND_QUEUES] / n, us[BOND_MOVES] / n);
+  }
+}
+
 void link_close(AstroLink *link)
 {
   g_mutex_lock(&all.lock);
@@ -436,6 +454,7 @@ void link_close(AstroLink *link)
     link_give_up(link);
   if (all.world.ranks > 1)
     transport_drain(ends_early ? PATIENCE_SPOILED_US : PATIENCE_US);
+  tell_times(link);
   g_mutex_lock(&all.lock);
   clear(link);
   g_mutex_unlock(&all.lock);

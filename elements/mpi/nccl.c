@@ -35,6 +35,8 @@ static struct {
   int (*init)(NcclPair **pair, int n, NcclId id, int rank, Config *config);
   int (*abort)(NcclPair *pair);
   int (*get_state)(NcclPair *pair, int *status);
+  int (*begin_group)(void);
+  int (*end_group)(void);
   int (*send)(gconstpointer data, gsize n, int type, int peer, NcclPair *pair, AstroQueue *queue);
   int (*receive)(gpointer data, gsize n, int type, int peer, NcclPair *pair, AstroQueue *queue);
 } nccl;
@@ -49,6 +51,8 @@ static const struct {
   { "ncclCommInitRankConfig", &nccl.init },
   { "ncclCommAbort", &nccl.abort },
   { "ncclCommGetAsyncError", &nccl.get_state },
+  { "ncclGroupStart", &nccl.begin_group },
+  { "ncclGroupEnd", &nccl.end_group },
   { "ncclSend", &nccl.send },
   { "ncclRecv", &nccl.receive },
 };
@@ -135,6 +139,16 @@ NcclState nccl_state(NcclPair *pair, GError **error)
       !ok(status, "what was begun has failed", error))
     return NCCL_FAILED;
   return status == IN_PROGRESS ? NCCL_BUSY : NCCL_READY;
+}
+
+gboolean nccl_begin_moves(GError **error)
+{
+  return ok(nccl.begin_group(), "ncclGroupStart", error);
+}
+
+gboolean nccl_end_moves(GError **error)
+{
+  return ok(nccl.end_group(), "ncclGroupEnd", error);
 }
 
 gboolean nccl_move(NcclPair *pair, int role, gpointer face, gsize bytes, AstroQueue *queue,

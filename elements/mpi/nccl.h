@@ -36,8 +36,12 @@ typedef enum { NCCL_READY, NCCL_BUSY, NCCL_FAILED } NcclState;
 /* Whether the pair is made and what was begun last has been queued; only then may more begin. */
 NcclState nccl_state(NcclPair *pair, GError **error);
 
-/* Begins to send to the other one of the pair, or to receive from it, by that queue of the device.
- */
+/* Between these, moves are only noted, and then begin together: NCCL takes tens of microseconds to
+ * begin, for one or several, in a thread of its own. */
+gboolean nccl_begin_moves(GError **error);
+gboolean nccl_end_moves(GError **error);
+
+/* Sends to the other one of the pair, or receives from it, by that queue of the device. */
 gboolean nccl_move(NcclPair *pair, int role, gpointer face, gsize bytes, AstroQueue *queue,
                    GError **error);
 

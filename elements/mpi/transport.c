@@ -326,21 +326,31 @@ static void take_word(const Parcel *word)
     lose_bonds(word->rank, error);
 }
 
+static void count_moved(const BondMoved *moved)
+{
+  const int role = ((const Transit *)moved->owner)->is_out ? NCCL_SENDER : NCCL_RECEIVER;
+  g_mutex_lock(&t.lock);
+  t.counts.nccl[role].blocks++;
+  for (guint i = 0; i < BOND_STRETCHES; i++)
+    t.counts.nccl[role].us[i] += moved->us[i];
+  g_mutex_unlock(&t.lock);
+}
+
 static gboolean step(Bond **bond, guint rank, gboolean may_begin)
 {
-  gpointer owner;
-  GstBuffer *buffer = NULL;
+  BondMoved moved;
   g_autoptr(GError) error = NULL;
   gboolean any = FALSE;
   while (*bond) {
-    if (!bond_step(*bond, may_begin, &buffer, &owner, &error)) {
+    if (!bond_step(*bond, may_begin, &moved, &error)) {
       lose_bonds(rank, error);
       return TRUE;
     }
-    if (!buffer)
+    if (!moved.buffer)
       return any;
-    ((Transit *)owner)->parcel->body = buffer;
-    request_is_done(owner);
+    count_moved(&moved);
+    ((Transit *)moved.owner)->parcel->body = moved.buffer;
+    request_is_done(moved.owner);
     any = TRUE;
   }
   return any;

@@ -7,6 +7,7 @@
 
 #include "core/backend/handles.h"
 #include "core/ranks/world.h"
+#include "elements/mpi/bond.h"
 #include "elements/mpi/parcel.h"
 
 G_BEGIN_DECLS
@@ -43,6 +44,10 @@ void transport_try_nccl(void);
  * was on its way. */
 typedef struct {
   guint64 bytes_sent, bytes_got, bytes_by_nccl, moving_ns;
+  /* By NCCL, those sent and those got: their number, and how long they took. */
+  struct {
+    guint64 blocks, us[BOND_STRETCHES];
+  } nccl[2];
 } TransportCounts;
 void transport_count(TransportCounts *counts);
 

@@ -112,8 +112,8 @@ int main(int argc, char **argv)
   printf("corner turn, %d ranks: GB/s that a rank sends to the other\n", RANKS);
   printf("%12s %14s %14s %6s\n", "message", "MPI_Alltoall", "astroalltoall", "part");
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-    const double alone = ranks_measure(argv[0], "alone", sizes[i]),
-                 streams = ranks_measure(argv[0], "streams", sizes[i]);
+    const double alone = ranks_measure(argv[0], "alone", sizes[i], NULL),
+                 streams = ranks_measure(argv[0], "streams", sizes[i], NULL);
     printf("%8" G_GSIZE_FORMAT " KiB %14.3f %14.3f %6.2f\n", sizes[i] >> 10, alone, streams,
            streams / alone);
   }

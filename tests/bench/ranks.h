@@ -14,8 +14,9 @@ static inline void ranks_tell(int rank, double bytes, double seconds)
     printf("%.6g\n", bytes / seconds / 1e9);
 }
 
-/* Runs the program on all ranks with these arguments: GB/s that a rank sends to the other. */
-static inline double ranks_measure(const char *program, const char *what, gsize bytes)
+/* Runs the program on all ranks with these arguments: GB/s that a rank sends to the other. also:
+ * what else they say; NULL: nobody asks. */
+static inline double ranks_measure(const char *program, const char *what, gsize bytes, char **also)
 {
   int status;
   g_autofree char *quoted = g_shell_quote(program);
@@ -23,5 +24,9 @@ static inline double ranks_measure(const char *program, const char *what, gsize 
   g_autofree char *said = test_run_ranks(RANKS, command, &status);
   if (status)
     g_error("%s", said);
-  return g_ascii_strtod(said, NULL);
+  char *rest;
+  const double measured = g_ascii_strtod(said, &rest);
+  if (also)
+    *also = g_strdup(rest);
+  return measured;
 }
