@@ -59,6 +59,9 @@ gboolean astro_memory_has_room(GstMemory *memory);
  * no more than are needed, as 0 says. Else a kernel that takes many blocks at once, such as a
  * product of what was gathered, would keep the bus idle. Pools make as many. */
 guint astro_pool_most_busy(gsize bytes);
+/* Whether pools of the process make no more blocks than are needed, as where memory is not to be
+ * allocated while kernels wait for those of other processes. */
+void astro_pools_keep_few(gboolean few);
 void astro_faces_forget(AstroFaces *faces);
 /* The address and device of a current device face; NULL if there is none. */
 gpointer astro_faces_look(AstroFaces *faces, gint *device);

@@ -68,10 +68,19 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
   return GST_FLOW_OK;
 }
 
+static gint keeps_few; /* atomic */
+
+void astro_pools_keep_few(gboolean few)
+{
+  g_atomic_int_set(&keeps_few, few);
+}
+
 guint astro_pool_most_busy(gsize bytes)
 {
   const guint64 most = MIN(MOST_BYTES, astro_host_memory() / MOST_HOST_SHARE);
-  return bytes > SHORT_BYTES ? 0 : (guint)MIN(most / MAX(bytes, 1), MOST_BLOCKS);
+  return bytes > SHORT_BYTES || g_atomic_int_get(&keeps_few)
+             ? 0
+             : (guint)MIN(most / MAX(bytes, 1), MOST_BLOCKS);
 }
 
 static gboolean is_worth_another(AstroBufferPool *self, GstMemory *oldest)

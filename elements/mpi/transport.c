@@ -12,6 +12,7 @@
 
 #include "core/backend/backend.h"
 #include "core/kit/fail.h"
+#include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/mpi/bond.h"
@@ -157,6 +158,7 @@ static void cut_bonds(void)
   if (t.is_cut)
     return;
   t.is_cut = TRUE;
+  astro_pools_keep_few(FALSE);
   for (guint rank = 0; rank < t.world.ranks; rank++) {
     if (t.bonds[rank].out)
       bond_abort(t.bonds[rank].out);
@@ -463,6 +465,8 @@ static void begin_trial(void)
 {
   g_autoptr(GError) error = NULL;
   t.trial = TRIAL_RUNS;
+  /* To allocate memory waits for NCCL's kernels, which wait for those of another rank. */
+  astro_pools_keep_few(TRUE);
   t.trial_until = g_get_monotonic_time() + trial_seconds() * G_USEC_PER_SEC;
   for (guint rank = 0; rank < t.world.ranks && t.trial == TRIAL_RUNS; rank++) {
     GstBuffer *block = rank == t.world.rank ? NULL : trial_new(t.device_room, t.world.rank, &error);

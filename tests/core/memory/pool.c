@@ -1,5 +1,6 @@
 /* The pool: never more blocks than allowed, and none that queued work still touches. */
 #include "core/backend/device.h"
+#include "core/memory/faces.h"
 #include "core/memory/pool.h"
 #include "core/stream/validity.h"
 #include "tests/core/memory/memory.h"
@@ -414,6 +415,17 @@ static void test_above_4_gib(void)
   astro_buffer_pool_clear(&pool);
 }
 
+/* Pools grow by blocks for a device at work, unless they are to keep few. */
+static void test_keep_few(void)
+{
+  const gsize bytes = (gsize)1 << 20;
+  g_assert_cmpuint(astro_pool_most_busy(bytes), >, 4);
+  astro_pools_keep_few(TRUE);
+  g_assert_cmpuint(astro_pool_most_busy(bytes), ==, 0);
+  astro_pools_keep_few(FALSE);
+  g_assert_cmpuint(astro_pool_most_busy(bytes), >, 4);
+}
+
 int main(int argc, char **argv)
 {
   test_init_gstreamer(&argc, &argv);
@@ -428,5 +440,6 @@ int main(int argc, char **argv)
   g_test_add_func("/pool/changed-buffers-are-dropped", test_changed_buffers_are_dropped);
   g_test_add_func("/pool/failed-device", test_failed_device);
   g_test_add_func("/pool/counts-are-cleared-and-kept", test_counts_are_cleared_and_kept);
+  g_test_add_func("/pool/keep-few", test_keep_few);
   return g_test_run();
 }
