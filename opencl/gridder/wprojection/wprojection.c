@@ -14,6 +14,7 @@ static const AstroOpenclProgram program = {
 #define BIN 8
 #define ITEMS (ASTRO_GRID_TILE * ASTRO_GRID_TILE)
 #define PRODUCTS_TOGETHER 4
+#define BATCH 32
 G_STATIC_ASSERT(ASTRO_GRID_TILE == 16);
 
 #define MOST_SLICES 4 /* of a group, of ITEMS each */
@@ -118,16 +119,21 @@ static gboolean put_in_order(AstroGridding *self, const AstroGridRows *given, co
   return astro_opencl_work_launch(&self->work, PUT, put, G_N_ELEMENTS(put), rows->n, 64, error);
 }
 
-/* As many as a group has room for. */
-static guint slices_of(AstroDevice *device)
+/* As many as a group has items and local memory for: records of each slice, and the sums of one. */
+static guint slices_of(AstroDevice *device, gboolean is_double)
 {
-  return (guint)CLAMP(astro_opencl_device(device)->most_items / ITEMS, 1, MOST_SLICES);
+  const AstroOpenclDevice *there = astro_opencl_device(device);
+  const gsize value = is_double ? 2 * sizeof(double) : 2 * sizeof(float);
+  const gsize sums = ITEMS * PRODUCTS_TOGETHER * value;
+  const gsize slice = BATCH * (sizeof(cl_ulong) + 2 * sizeof(cl_int2) + PRODUCTS_TOGETHER * value);
+  const gsize room = there->local_bytes > sums ? (there->local_bytes - sums) / slice : 1;
+  return (guint)CLAMP(MIN(there->most_items / ITEMS, room), 1, MOST_SLICES);
 }
 
 static char *options_of(const AstroGriddingConfig *config, AstroDevice *device)
 {
   return g_strdup_printf("%s -DSLICES=%u", astro_opencl_real_option(config->is_double),
-                         slices_of(device));
+                         slices_of(device, config->is_double));
 }
 
 static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
@@ -137,7 +143,7 @@ static gboolean spread(AstroGridding *self, gpointer grid, GError **error)
   const Spread work = { shape->size, self->products, shape->side, tiles,
                         (self->most_support - 1 + BIN - 1) / BIN };
   const guint64 shares = (self->products + PRODUCTS_TOGETHER - 1) / PRODUCTS_TOGETHER;
-  const guint group = slices_of(self->work.place.device) * ITEMS;
+  const guint group = slices_of(self->work.place.device, self->config.is_double) * ITEMS;
   const AstroOpenclArgument arguments[] = {
     OPENCL_FACE(self->starts),  OPENCL_FACE(self->planes), OPENCL_FACE(self->taps),
     OPENCL_FACE(self->of_taps), OPENCL_FACE(self->cells),  OPENCL_FACE(self->of_planes),

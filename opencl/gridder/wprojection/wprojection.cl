@@ -239,7 +239,7 @@ spread(FACE(starts), FACE(planes), FACE(all_taps), FACE(taps), FACE(cells), FACE
   __local int2 batch_cells[SLICES][BATCH];
   __local int2 batch_shape[SLICES][BATCH]; /* support, and from row to row */
   __local COMPLEX batch_values[SLICES][BATCH][TOGETHER];
-  __local COMPLEX shared[ITEMS][TOGETHER];
+  __local COMPLEX shared[SLICES > 1 ? ITEMS : 1][TOGETHER];
   const uint item = get_local_id(0) % ITEMS, slice = get_local_id(0) / ITEMS;
   const uint group = get_group_id(0);
   const uint shares = (work.products + TOGETHER - 1) / TOGETHER;
