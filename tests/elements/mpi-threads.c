@@ -177,7 +177,7 @@ int main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   test_allow_ranks();
   g_test_add_func("/mpi-threads/ranks", test_ranks_play);
-  g_test_add_func("/mpi-threads/nccl", test_nccl);
   g_test_add_func("/mpi-threads/lengths", test_lengths);
+  g_test_add_func("/mpi-threads/nccl", test_nccl); /* last: devices are fake from there on */
   return g_test_run();
 }
