@@ -11,11 +11,14 @@
 
 gint64 trial_seconds(void)
 {
+  static gint reported = 0;
   const char *told = g_getenv(TRIAL_VARIABLE);
-  guint64 seconds;
-  return told && g_ascii_string_to_unsigned(told, 10, 1, MOST_SECONDS, &seconds, NULL)
-             ? (gint64)seconds
-             : SECONDS;
+  guint64 seconds = SECONDS;
+  if (told && !g_ascii_string_to_unsigned(told, 10, 1, MOST_SECONDS, &seconds, NULL) &&
+      g_atomic_int_compare_and_exchange(&reported, 0, 1))
+    g_warning(TRIAL_VARIABLE "=%s is no number of seconds from 1 to %d: ignored", told,
+              MOST_SECONDS);
+  return (gint64)seconds;
 }
 
 /* Each word has a value of its own. */

@@ -206,7 +206,7 @@ uint2 tile_of(uint number)
 #define COLUMN(j) (my_column + (j) / 2 * 2 * SIDE + (j) % 2)
 
 /* A group has a tile of a channel, a work item EACH rows side by side and as many columns. While it
- * fetches, another one makes products: few registers, so that there is room for it. */
+ * fetches, another group makes products: registers are few, so that there is room for both. */
 __kernel void correlate(FACE(in), FACE(valid), FACE(sums), const Run run)
 {
   __local ROW rows[ROWS][PITCH] __attribute__((aligned(16)));
