@@ -24,13 +24,47 @@ static gboolean read_setup_row(const AstroUvfitsReader *r, AstroFitsTable *table
                           r->first_setup);
 }
 
+/* All IFs have the channels of the first one, which the axis has by now. */
+static gboolean check_width(const AstroUvfitsReader *r, double found, guint64 i, GError **error)
+{
+  const double expected = r->axes[FREQ].delta;
+  if (!isfinite(found) || found == 0 || fabs(found - expected) <= SAME_WIDTH * fabs(expected))
+    return TRUE;
+  return astro_fits_wrong(r->file, error,
+                          "IF %" G_GUINT64_FORMAT
+                          " has channels of %g Hz, expected %g Hz as in those before it: band=N "
+                          "or band=N-M takes some of them",
+                          i + 1, found, expected);
+}
+
+/* Programs differ in whether a lower sideband makes a width negative; CASA and pyuvdata go by the
+ * width alone. */
+static void compare_sidebands(const AstroUvfitsReader *r, const AstroFitsTable *table,
+                              const AstroFitsColumn *sidebands, AstroFitsContents *contents)
+{
+  const double width = r->axes[FREQ].delta;
+  for (guint64 i = r->first_if; i < r->first_if + r->n_ifs; i++) {
+    const double sideband = astro_fits_table_number(table, sidebands, i);
+    if (sideband * width < 0) {
+      astro_fits_contents_note(contents, r->file,
+                               "IF %" G_GUINT64_FORMAT
+                               " has SIDEBAND %g and channels of %g Hz: frequencies are taken to "
+                               "%s with the channel, as the width says",
+                               i + 1, sideband, width, width > 0 ? "rise" : "fall");
+      return;
+    }
+  }
+}
+
 /* Corrects the axis by the values of the setup. */
-static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError **error)
+static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, AstroFitsContents *contents,
+                           GError **error)
 {
   AstroUvfitsAxis *freq = &r->axes[FREQ];
   guint64 n = r->axes[IF].n;
   const AstroFitsColumn *begin = astro_fits_table_find(table, "IF FREQ", FALSE, n),
-                        *width = astro_fits_table_find(table, "CH WIDTH", FALSE, n);
+                        *width = astro_fits_table_find(table, "CH WIDTH", FALSE, n),
+                        *sidebands = astro_fits_table_find(table, "SIDEBAND", FALSE, n);
   if ((!begin || table->n_rows < 1) && n > 1)
     return astro_fits_wrong(
         r->file, error,
@@ -43,9 +77,13 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
          first = astro_fits_table_number(table, begin, r->first_if);
   if (isfinite(step) && step != 0 && fabs(step - freq->delta) > SAME_WIDTH * fabs(step))
     freq->delta = step;
+  if (sidebands)
+    compare_sidebands(r, table, sidebands, contents);
   for (guint64 i = r->first_if + 1; i < r->first_if + r->n_ifs; i++) {
     double expected = first + (i - r->first_if) * (freq->n * freq->delta),
            found = astro_fits_table_number(table, begin, i);
+    if (width && !check_width(r, astro_fits_table_number(table, width, i), i, error))
+      return FALSE;
     if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
       return astro_fits_wrong(r->file, error,
                               "IF %" G_GUINT64_FORMAT
@@ -59,7 +97,7 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
 }
 
 /* Several IFs become consecutive channels if their frequencies are contiguous. */
-static gboolean read_setups(AstroUvfitsReader *r, GError **error)
+static gboolean read_setups(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
 {
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
   AstroFitsTable table;
@@ -70,7 +108,7 @@ static gboolean read_setups(AstroUvfitsReader *r, GError **error)
     return TRUE;
   if (!astro_fits_table_open(&table, r->file, header, error))
     return FALSE;
-  gboolean good = read_setup(r, &table, error);
+  gboolean good = read_setup(r, &table, contents, error);
   astro_fits_table_clear(&table);
   return good;
 }
@@ -101,7 +139,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   const AstroUvfitsAxis *freq = &r->axes[FREQ];
   AstroStream *s = &contents->stream;
   r->reference_wavelength = ASTRO_LIGHT_SPEED / freq->value;
-  if (!read_setups(r, error))
+  if (!read_setups(r, contents, error))
     return FALSE;
   guint64 channels = freq->n * r->n_ifs, stations = r->antennas.n,
           baselines = stations * (stations + 1) / 2, bytes;

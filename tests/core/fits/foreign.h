@@ -20,6 +20,8 @@ typedef struct {
   guint channels, ifs;
   double if_gap;       /* Hz between IFs */
   gboolean no_fq;      /* no table of IFs */
+  gint sideband;       /* of all IFs in their table; 0: no such column */
+  double last_width;   /* 0: 1; times that, the width of channels in the last IF's entry */
   double if_first;     /* Hz of the first IF from the reference */
   gint setup;          /* FREQSEL of the groups; the table of IFs has 1 and 2, axis FREQ is 1's */
   double first_stokes; /* 0: -1 */
@@ -175,9 +177,11 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
     foreign_stations(f, o, o->second_array_first, status);
   if ((ifs > 1 || o->if_first || o->setup) && !o->no_fq) {
     g_autofree char *form = g_strdup_printf("%uD", ifs), *width_form = g_strdup_printf("%uE", ifs);
-    const char *fq[] = { "FRQSEL", "IF FREQ", "CH WIDTH" }, *fq_form[] = { "1J", form, width_form };
-    fits_create_tbl(f, BINARY_TBL, o->setup ? 2 : 1, 3, (char **)fq, (char **)fq_form, NULL,
-                    "AIPS FQ", status);
+    g_autofree char *sideband_form = g_strdup_printf("%uJ", ifs);
+    const char *fq[] = { "FRQSEL", "IF FREQ", "CH WIDTH", "SIDEBAND" },
+               *fq_form[] = { "1J", form, width_form, sideband_form };
+    fits_create_tbl(f, BINARY_TBL, o->setup ? 2 : 1, o->sideband ? 4 : 3, (char **)fq,
+                    (char **)fq_form, NULL, "AIPS FQ", status);
     for (int row = 1; row <= (o->setup ? 2 : 1); row++) {
       fits_write_col(f, TINT, 1, row, 1, 1, &row, status);
       for (guint i = 0; i < ifs; i++) {
@@ -187,8 +191,12 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
           first = -3e6;
         }
         double offset = first + i * (channels * width + o->if_gap);
+        if (o->last_width && i == ifs - 1)
+          width *= o->last_width;
         fits_write_col(f, TDOUBLE, 2, row, 1 + i, 1, &offset, status);
         fits_write_col(f, TDOUBLE, 3, row, 1 + i, 1, &width, status);
+        if (o->sideband)
+          fits_write_col(f, TINT, 4, row, 1 + i, 1, (gint *)&o->sideband, status);
       }
     }
   }
