@@ -46,7 +46,7 @@ static void compare_sidebands(const AstroUvfitsReader *r, const AstroFitsTable *
   for (guint64 i = r->first_if; i < r->first_if + r->n_ifs; i++) {
     const double sideband = astro_fits_table_number(table, sidebands, i);
     if (sideband * width < 0) {
-      astro_fits_contents_note(contents, r->file,
+      astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                                "IF %" G_GUINT64_FORMAT
                                " has SIDEBAND %g and channels of %g Hz: frequencies are taken to "
                                "%s with the channel, as the width says",

@@ -339,6 +339,7 @@ static void foreign(TestPlace *place, gconstpointer data)
     double lead = o->date_obs && g_str_has_suffix(o->date_obs, "40") ? 20 : 0;
     if (!o->expect)
       check_foreign_contents(o, c);
+    g_assert_true(!c->note || g_str_has_prefix(c->note, place->path));
     frame.data = test_alloc(bytes);
     frame.counts = test_alloc(4 * n);
     frame.uvw = test_alloc(FOREIGN_UVW_BYTES);
