@@ -238,7 +238,7 @@ static void print_pairs(AstroStats *stats, GstElement *element, FILE *out)
 static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
 {
   g_autoptr(GstStructure) told = astro_counts_of_bins(stats->counts, "astro-ranks");
-  guint64 sent = 0, got = 0, moving = 0, held = 0, by_nccl = 0;
+  guint64 sent = 0, got = 0, moving = 0, held = 0, by_copy = 0, by_nccl = 0;
   guint rank = 0, ranks = 0;
   if (!told || !gst_structure_get(told, "rank", G_TYPE_UINT, &rank, "ranks", G_TYPE_UINT, &ranks,
                                   "bytes-sent", G_TYPE_UINT64, &sent, "bytes-got", G_TYPE_UINT64,
@@ -247,9 +247,12 @@ static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
     return;
   g_autofree char *bytes_sent = astro_format_bytes((double)sent);
   g_autofree char *bytes_got = astro_format_bytes((double)got);
+  gst_structure_get_uint64(told, "bytes-by-copy", &by_copy);
   gst_structure_get_uint64(told, "bytes-by-nccl", &by_nccl);
-  g_autofree char *bytes_by_nccl = astro_format_bytes((double)by_nccl);
-  g_autofree char *way = by_nccl ? g_strdup_printf(" (%s by NCCL)", bytes_by_nccl) : g_strdup("");
+  g_autofree char *between = astro_format_bytes((double)(by_copy + by_nccl));
+  g_autofree char *way = by_copy + by_nccl > 0
+                             ? g_strdup_printf(" (%s of it from GPU to GPU)", between)
+                             : g_strdup("");
   fprintf(
       out,
       "rank %u of %u sent %s%s, got %s; bytes were on the way %.3g s (%.3g %% of the time), and "

@@ -25,6 +25,15 @@ typedef struct {
   gsize ours; /* allocated by alloc and not yet freed */
 } AstroDeviceMemory;
 
+/* Tells another process of this host where a face lies. */
+typedef struct {
+  char bytes[64];
+} AstroTicket;
+
+/* Devices may allocate less than this in one piece with something else, so that another process
+ * would get hold of both. */
+#define ASTRO_SHARED_UNIT ((gsize)2 << 20)
+
 typedef struct {
   gboolean (*alloc)(AstroDevice *device, gsize bytes, gpointer *face, GError **error);
   void (*free)(AstroDevice *device, gpointer face);
@@ -63,6 +72,15 @@ typedef struct {
   gboolean (*queue_copy_rows)(AstroDevice *device, AstroQueue *queue, gpointer to, gsize to_step,
                               gconstpointer from, gsize from_step, gsize bytes, gsize n,
                               GError **error);
+
+  /* Lets other processes of this host write into a face of a multiple of ASTRO_SHARED_UNIT bytes,
+   * which then has to stay until they are done with it. NULL: no face can be shared. */
+  gboolean (*share)(AstroDevice *device, gpointer face, AstroTicket *ticket, GError **error);
+  /* The face of another process, to which this device can copy its own until close_shared. */
+  gpointer (*open_shared)(AstroDevice *device, const AstroTicket *ticket, GError **error);
+  void (*close_shared)(AstroDevice *device, gpointer face);
+  gboolean (*queue_copy_out)(AstroDevice *device, AstroQueue *queue, gpointer to,
+                             gconstpointer from, gsize bytes, GError **error);
 } AstroDeviceFuncs;
 
 /* Every device starts with this; implementations append their own members. A module's open function

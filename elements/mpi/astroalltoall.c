@@ -22,11 +22,13 @@
  * lags by more is left out, and its part is lost, until it catches up: set it only for live
  * sources, and allow for the time between the starts of the ranks.
  *
- * Blocks go through the memory of the host, or, with transport=nccl, from GPU to GPU by NVIDIA's
- * NCCL (libnccl.so.2, which is loaded then): if all ranks run on one host, each with a GPU of its
- * own, on which its blocks lie and are read behind the element. Otherwise all ranks give an error
- * that says which of them cannot, and why. transport=auto takes NCCL where all of that holds and
- * NCCL has moved a first block between all ranks, and MPI else, as with latency.
+ * Blocks go through the memory of the host, or from GPU to GPU if all ranks run on one host and
+ * blocks lie on GPUs, where they are read behind the element too: with transport=copy the sender's
+ * GPU writes into the memory of the receiver's, with transport=nccl NVIDIA's NCCL moves them
+ * (libnccl.so.2, which is loaded then), and each rank has to have a GPU of its own. Where that
+ * cannot be, all ranks give an error that says which of them cannot, and why. transport=auto takes
+ * the first of copy and nccl for which all of that holds, and which has moved a first block between
+ * all ranks, and else mpi, as with latency.
  *
  * Elements of one name belong together on all ranks. A process that was not started by mpirun or
  * srun is the only rank, and the stream passes through.
@@ -95,6 +97,7 @@ ASTRO_STATIC_ENUM_TYPE(to_get_type, "AstroAlltoallTo",
 ASTRO_STATIC_ENUM_TYPE(transport_get_type, "AstroAlltoallTransport",
                        { WAY_AUTO, "The better one that can be used", "auto" },
                        { WAY_MPI, "Through the memory of hosts, by MPI", "mpi" },
+                       { WAY_COPY, "From GPU to GPU of one host, by copies", "copy" },
                        { WAY_NCCL, "From GPU to GPU of one host, by NCCL", "nccl" })
 
 /* ---- what is dealt out ---- */
@@ -179,9 +182,10 @@ static GstPadProbeReturn on_event(GstPad *pad, GstPadProbeInfo *info, gpointer d
 static char *tell_settings(MpiExchange *exchange)
 {
   const AstroAlltoall *self = ASTRO_ALLTOALL(exchange);
-  static const char *const ways[] = {
-    [WAY_AUTO] = "", [WAY_MPI] = " transport=mpi", [WAY_NCCL] = " transport=nccl"
-  };
+  static const char *const ways[] = { [WAY_AUTO] = "",
+                                      [WAY_MPI] = " transport=mpi",
+                                      [WAY_NCCL] = " transport=nccl",
+                                      [WAY_COPY] = " transport=copy" };
   return self->to == ALONG_NONE
              ? g_strdup_printf("astroalltoall from=%s to=none root=%u%s", along[self->from].name,
                                self->root, ways[self->transport])
@@ -212,13 +216,14 @@ static gboolean add_join(AstroAlltoall *self, GError **error)
   return TRUE;
 }
 
-/* The first block waits for all ranks before it can go by NCCL: unless it must, streams with a
- * latency do not. */
-static void try_nccl(AstroAlltoall *self, gboolean receives)
+/* The first block waits for all ranks before it can go from device to device: unless it must,
+ * streams with a latency do not. */
+static void try_devices(AstroAlltoall *self, gboolean receives)
 {
-  if (self->transport == WAY_NCCL ||
-      (self->transport == WAY_AUTO && self->latency == GST_CLOCK_TIME_NONE))
-    mpi_exchange_try_nccl(MPI_EXCHANGE(self), self->transport == WAY_NCCL, receives);
+  const Way wanted = (Way)self->transport;
+  if (wanted >= WAY_FIRST_OF_DEVICES ||
+      (wanted == WAY_AUTO && self->latency == GST_CLOCK_TIME_NONE))
+    mpi_exchange_try_devices(MPI_EXCHANGE(self), wanted, receives);
 }
 
 /* All to one. */
@@ -227,7 +232,7 @@ static gboolean build_gather(AstroAlltoall *self, const AstroWorld *world, GErro
   const gboolean is_root = world->rank == self->root;
   GstElement *sender = mpi_exchange_add_sender(MPI_EXCHANGE(self), self->root, !is_root);
   mpi_exchange_set_sink(MPI_EXCHANGE(self), sender, "sink");
-  try_nccl(self, is_root);
+  try_devices(self, is_root);
   if (is_root)
     return add_join(self, error);
   mpi_exchange_set_src(MPI_EXCHANGE(self), sender, "src");
@@ -251,7 +256,7 @@ static gboolean build(MpiExchange *exchange, GError **error)
   for (guint rank = 0; rank < world->ranks; rank++)
     g_ptr_array_add(self->senders, mpi_exchange_add_sender(exchange, rank, FALSE));
   mpi_sender_take_any(self->senders->pdata[world->rank]);
-  try_nccl(self, TRUE);
+  try_devices(self, TRUE);
   mpi_exchange_set_sink(exchange, self->tee, "sink");
   return add_join(self, error);
 }
@@ -269,9 +274,9 @@ static const AstroField fields[] = {
                0, G_MAXUINT64, G_MAXUINT64),
   ASTRO_ENUM(
       AstroAlltoall, transport, "transport", "Transport",
-      "How blocks go to other ranks: by MPI, or by NCCL where each rank of one host has a "
-      "GPU of its own, on which blocks come and are read; auto: nccl where it works, without "
-      "latency, else mpi",
+      "How blocks go to other ranks: by MPI, or, on one host, where they come on GPUs and are "
+      "read there, by copies or by NCCL (a GPU for each rank); auto: the first of copy, nccl and "
+      "mpi that works, with latency mpi",
       transport_get_type, WAY_AUTO),
   { 0 },
 };

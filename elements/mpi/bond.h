@@ -1,14 +1,14 @@
-/* One direction between two ranks whose blocks go from device to device by NCCL. All of it belongs
- * to the thread of MPI, and no call waits.
+/* One direction between two ranks whose blocks go from device to device. All of it belongs to the
+ * thread of MPI, and no call waits.
  *
- * Blocks go in the order in which they are added at both ends. A kernel of NCCL keeps a part of its
- * device busy until the one of the other rank is there, and memory cannot be allocated on a device
- * meanwhile. So neither is begun before both ends can: the receiver says PARCEL_READY when it has
- * room for a block, and the sender PARCEL_GO when the block is made. */
+ * Blocks go in the order in which they are added at both ends. The receiver says PARCEL_READY when
+ * it has room for a block, with what the sender has to know of it; the sender says PARCEL_GO when a
+ * block begins to go (by NCCL) or has come (by copies). */
 #pragma once
 
-#include "elements/mpi/nccl.h"
+#include "core/backend/device.h"
 #include "elements/mpi/parcel.h"
+#include "elements/mpi/way.h"
 
 G_BEGIN_DECLS
 
@@ -16,8 +16,10 @@ typedef struct _Bond Bond;
 
 /* The sender's end, and what the receiver has to know for its own. ranks: of the job, so that the
  * bonds of all of them find room on a device. NULL with an error. */
-Bond *bond_new_out(AstroDevice *device, guint rank, guint ranks, GBytes **id, GError **error);
-Bond *bond_new_in(AstroDevice *device, guint rank, guint ranks, GBytes *id, GError **error);
+Bond *bond_new_out(Way way, AstroDevice *device, guint rank, guint ranks, GBytes **id,
+                   GError **error);
+Bond *bond_new_in(Way way, AstroDevice *device, guint rank, guint ranks, GBytes *id,
+                  GError **error);
 
 /* Ends all that is on its way, at once: before the first of several bonds is freed, since the
  * device may wait for the kernels of all. */
@@ -30,7 +32,7 @@ GSList *bond_free(Bond *bond);
 gboolean bond_add(Bond *bond, GstBuffer *buffer, gpointer owner, GError **error);
 
 /* The other end has said PARCEL_READY or PARCEL_GO. */
-void bond_hear(Bond *bond);
+void bond_hear(Bond *bond, GBytes *said);
 
 /* Stretches of the time of a block. */
 typedef enum {

@@ -104,10 +104,10 @@ static gboolean reads_on_host(GObject *self)
   return !mpi_is_read_on_device(PRIV(MPI_EXCHANGE(self))->src);
 }
 
-void mpi_exchange_try_nccl(MpiExchange *self, gboolean must, gboolean receives)
+void mpi_exchange_try_devices(MpiExchange *self, Way wanted, gboolean receives)
 {
   if (PRIV(self)->world.ranks > 1)
-    link_try_nccl(PRIV(self)->link, must, receives ? reads_on_host : NULL);
+    link_try_devices(PRIV(self)->link, wanted, receives ? reads_on_host : NULL);
 }
 
 void mpi_exchange_add_sums(MpiExchange *self, guint root)
@@ -298,7 +298,7 @@ static void finalize(GObject *object)
 
 /* Before anything is sent, and where nothing has to be, there is none. */
 static const char *const way_names[] = {
-  [WAY_AUTO] = "none", [WAY_MPI] = "mpi", [WAY_NCCL] = "nccl"
+  [WAY_AUTO] = "none", [WAY_MPI] = "mpi", [WAY_NCCL] = "nccl", [WAY_COPY] = "copy"
 };
 
 static void get_stats(GObject *object, GValue *value)
@@ -311,20 +311,22 @@ static void get_stats(GObject *object, GValue *value)
   const Way way = priv->link ? link_way(priv->link) : priv->way;
   g_mutex_unlock(&priv->lock);
   g_value_take_boxed(
-      value, gst_structure_new(
-                 "astro-ranks", "rank", G_TYPE_UINT, world->rank, "ranks", G_TYPE_UINT,
-                 world->ranks, "bytes-sent", G_TYPE_UINT64, counts.bytes_sent, "bytes-got",
-                 G_TYPE_UINT64, counts.bytes_got, "moving-ns", G_TYPE_UINT64, counts.moving_ns,
-                 "held-ns", G_TYPE_UINT64, counts.held_ns, "bytes-by-nccl", G_TYPE_UINT64,
-                 counts.bytes_by_nccl, "transport", G_TYPE_STRING, way_names[way], NULL));
+      value,
+      gst_structure_new("astro-ranks", "rank", G_TYPE_UINT, world->rank, "ranks", G_TYPE_UINT,
+                        world->ranks, "bytes-sent", G_TYPE_UINT64, counts.bytes_sent, "bytes-got",
+                        G_TYPE_UINT64, counts.bytes_got, "moving-ns", G_TYPE_UINT64,
+                        counts.moving_ns, "held-ns", G_TYPE_UINT64, counts.held_ns, "bytes-by-copy",
+                        G_TYPE_UINT64, counts.bytes_by_copy, "bytes-by-nccl", G_TYPE_UINT64,
+                        counts.bytes_by_nccl, "transport", G_TYPE_STRING, way_names[way], NULL));
 }
 
 static const AstroField fields[] = {
   { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
                      "What the elements of this process exchanged with other ranks: rank, ranks, "
                      "bytes-sent, bytes-got, moving-ns (while anything was on its way), held-ns "
-                     "(streams waited until ranks took what was sent), bytes-by-nccl (of those "
-                     "sent), and the transport that this element uses: mpi, nccl or none yet"),
+                     "(streams waited until ranks took what was sent), bytes-by-copy and "
+                     "bytes-by-nccl (of those sent), and the transport that this element uses: "
+                     "mpi, copy, nccl or none yet"),
     .get = get_stats },
   { 0 },
 };

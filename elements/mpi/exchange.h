@@ -26,8 +26,9 @@ GstElement *mpi_exchange_add(MpiExchange *self, const char *factory, GError **er
 GstElement *mpi_exchange_add_sender(MpiExchange *self, guint to, gboolean has_end);
 GstElement *mpi_exchange_add_receiver(MpiExchange *self, guint from, gboolean is_live);
 
-/* Blocks of the senders may go by NCCL, or must. receives: this rank gets something. */
-void mpi_exchange_try_nccl(MpiExchange *self, gboolean must, gboolean receives);
+/* Blocks of the senders may go from device to device, or must, that way. receives: this rank gets
+ * something. */
+void mpi_exchange_try_devices(MpiExchange *self, Way wanted, gboolean receives);
 
 /* Images that the ranks share, from the bin's sink pad to its source pad. */
 void mpi_exchange_add_sums(MpiExchange *self, guint root);

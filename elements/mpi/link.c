@@ -6,10 +6,12 @@
 
 #include "core/ranks/item.h"
 #include "elements/base/astrolog.h"
+#include "elements/mpi/bonds.h"
 #include "elements/mpi/transport.h"
 
 /* Items on their way to a rank that it has not taken yet: enough to keep a network busy, and to let
- * the sender get ahead a little. At least one is let through, whatever its size. */
+ * the sender get ahead a little. At least one is let through, whatever its size, and two from
+ * device to device, so that one moves while the other is taken. */
 #define MOST_ITEMS 8
 #define MOST_BYTES ((guint64)256 << 20)
 
@@ -45,8 +47,9 @@ struct _AstroLink {
   LinkLost lost;
   GObject *object;
   Peer *peers;
-  Way way;                         /* WAY_AUTO: it is to be found */
-  gboolean must_be_nccl, has_told; /* the others its facts */
+  Way way;           /* WAY_AUTO: it is to be found */
+  Way wanted;        /* WAY_AUTO: any */
+  gboolean has_told; /* the others its facts */
   LinkReads reads;
 };
 
@@ -58,10 +61,11 @@ static struct {
   char **gone;        /* for each rank: why it takes part no more; NULL: it does */
   gboolean *ended;    /* it ended as it should */
   guint64 held_us;    /* that streams waited for other ranks to take items */
-  /* NCCL was tried: */
-  guint n_tried; /* by so many ranks without trouble */
-  char *trouble; /* what it was on a rank; NULL: there is none */
-  guint troubled;
+  struct {
+    guint n;       /* by so many ranks without trouble */
+    char *trouble; /* what it was on a rank; NULL: there is none */
+    guint rank;    /* which */
+  } tried[WAYS];
 } all;
 
 static void arrived_free(Arrived *arrived)
@@ -168,40 +172,69 @@ static Loss *compare_settings(AstroLink *link, guint rank)
 
 /* ---- the way of blocks ---- */
 
-/* With the lock. NULL: NCCL works on all ranks, or, *is_known FALSE, that is not known yet. */
-static char *find_trial(guint *rank, gboolean *is_known)
+/* The better one first. */
+static const Way ways_of_devices[] = { WAY_COPY, WAY_NCCL };
+
+/* With the lock. What is wrong with that way on a rank; NULL: it works on all, or, *is_known FALSE,
+ * that is not known yet. */
+static char *find_trouble(const AstroLink *link, Way way, guint *rank, gboolean *is_known)
 {
-  *is_known = all.trouble || all.n_tried == all.world.ranks;
-  *rank = all.troubled;
+  g_autofree const WayFacts **facts = g_new0(const WayFacts *, all.world.ranks);
+  *is_known = TRUE;
+  for (guint i = 0; i < all.world.ranks; i++) {
+    facts[i] = link->peers[i].facts;
+    *is_known &= facts[i] != NULL;
+  }
+  char *trouble = way_find_trouble(way, facts, all.world.ranks, rank);
+  if (trouble || !*is_known)
+    return trouble;
+  *rank = all.tried[way].rank;
+  *is_known = all.tried[way].trouble || all.tried[way].n == all.world.ranks;
   if (!*is_known)
-    transport_try_nccl();
-  return g_strdup(all.trouble);
+    bonds_try(way);
+  return g_strdup(all.tried[way].trouble);
+}
+
+static void tell_way(AstroLink *link, Way way, guint rank, const char *trouble)
+{
+  g_autofree char *version =
+      way == WAY_NCCL ? g_strdup_printf(" %u", link->peers[all.world.rank].facts->version)
+                      : g_strdup("");
+  link->way = way;
+  wake(link);
+  if (trouble)
+    ASTRO_INFO(link->object, "blocks go by %s%s: rank %u %s", way_name(way), version, rank,
+               trouble);
+  else
+    ASTRO_INFO(link->object, "blocks go by %s%s", way_name(way), version);
 }
 
 /* With the lock, when more is known: the loss is of a rank that cannot do what must be. */
 static Loss *find_way(AstroLink *link)
 {
-  g_autofree const WayFacts **facts = g_new0(const WayFacts *, all.world.ranks);
-  gboolean knows_all = TRUE;
-  guint rank;
+  g_autofree char *trouble = NULL;
+  guint rank = 0;
   if (!link->is_open || link->way != WAY_AUTO)
     return NULL;
-  for (guint i = 0; i < all.world.ranks; i++) {
-    facts[i] = link->peers[i].facts;
-    knows_all &= facts[i] != NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(ways_of_devices); i++) {
+    const Way way = ways_of_devices[i];
+    gboolean is_known;
+    guint other;
+    if (link->wanted != WAY_AUTO && link->wanted != way)
+      continue;
+    g_autofree char *found = find_trouble(link, way, &other, &is_known);
+    if (!found && !is_known)
+      return NULL;
+    if (!found) {
+      tell_way(link, way, rank, trouble);
+      return NULL;
+    }
+    g_free(trouble);
+    trouble = g_steal_pointer(&found);
+    rank = other;
   }
-  g_autofree char *trouble = way_find_trouble(facts, all.world.ranks, &rank);
-  if (!trouble && knows_all)
-    trouble = find_trial(&rank, &knows_all);
-  if (!trouble && !knows_all)
-    return NULL;
-  link->way = trouble ? WAY_MPI : WAY_NCCL;
-  wake(link);
-  if (!trouble)
-    ASTRO_INFO(link->object, "blocks go by NCCL %u", link->peers[all.world.rank].facts->version);
-  else
-    ASTRO_INFO(link->object, "blocks go by MPI: rank %u %s", rank, trouble);
-  return trouble && link->must_be_nccl ? lose(link, rank, trouble, FALSE) : NULL;
+  tell_way(link, WAY_MPI, rank, trouble);
+  return link->wanted == WAY_AUTO ? NULL : lose(link, rank, trouble, FALSE);
 }
 
 static void tell_facts(AstroLink *link, GstBuffer *first)
@@ -219,11 +252,11 @@ static void tell_facts(AstroLink *link, GstBuffer *first)
   tell_loss(loss);
 }
 
-void link_try_nccl(AstroLink *link, gboolean must, LinkReads reads)
+void link_try_devices(AstroLink *link, Way wanted, LinkReads reads)
 {
   g_mutex_lock(&all.lock);
   link->way = WAY_AUTO;
-  link->must_be_nccl = must;
+  link->wanted = wanted;
   link->reads = reads;
   Loss *loss = find_way(link);
   g_mutex_unlock(&all.lock);
@@ -308,10 +341,11 @@ static GSList *take_trial(const Parcel *parcel)
   GHashTableIter links;
   gpointer link;
   const gsize bytes = g_bytes_get_size(parcel->head);
-  all.n_tried += bytes == 0;
-  if (bytes && !all.trouble) {
-    all.trouble = g_strndup(g_bytes_get_data(parcel->head, NULL), bytes);
-    all.troubled = parcel->rank;
+  const Way way = (Way)parcel->key;
+  all.tried[way].n += bytes == 0;
+  if (bytes && !all.tried[way].trouble) {
+    all.tried[way].trouble = g_strndup(g_bytes_get_data(parcel->head, NULL), bytes);
+    all.tried[way].rank = parcel->rank;
   }
   g_hash_table_iter_init(&links, all.links);
   while (g_hash_table_iter_next(&links, NULL, &link))
@@ -426,21 +460,23 @@ static void clear(AstroLink *link)
   link->is_closed = TRUE;
 }
 
-/* How long blocks of the process took by NCCL so far, which says what holds them up. */
+/* How long blocks of the process took that way so far, which says what holds them up. */
 static void tell_times(const AstroLink *link)
 {
   static const char *const names[] = { "sent", "got" };
-  TransportCounts counts;
-  transport_count(&counts);
-  for (guint i = 0; i < G_N_ELEMENTS(counts.nccl) && link->way == WAY_NCCL; i++) {
-    const guint64 *us = counts.nccl[i].us, n = MAX(counts.nccl[i].blocks, 1);
+  BondsCounts counts[G_N_ELEMENTS(names)];
+  if (link->way < WAY_FIRST_OF_DEVICES)
+    return;
+  bonds_count(link->way, counts);
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+    const guint64 *us = counts[i].us, n = MAX(counts[i].blocks, 1);
     ASTRO_INFO(link->object,
-               "%s by NCCL: %" G_GUINT64_FORMAT " blocks, each %" G_GUINT64_FORMAT
+               "%s by %s: %" G_GUINT64_FORMAT " blocks, each %" G_GUINT64_FORMAT
                " us until the device was done with it, %" G_GUINT64_FORMAT
                " us until both ends could begin, %" G_GUINT64_FORMAT
-               " us until NCCL had queued it, %" G_GUINT64_FORMAT " us until it had moved",
-               names[i], counts.nccl[i].blocks, us[BOND_PREPARES] / n, us[BOND_WAITS] / n,
-               us[BOND_QUEUES] / n, us[BOND_MOVES] / n);
+               " us until it was queued, %" G_GUINT64_FORMAT " us until it had moved",
+               names[i], way_name(link->way), counts[i].blocks, us[BOND_PREPARES] / n,
+               us[BOND_WAITS] / n, us[BOND_QUEUES] / n, us[BOND_MOVES] / n);
   }
 }
 
@@ -510,8 +546,9 @@ static void wait_for_taking(guint to, Peer *peer)
 static LinkResult wait_for_room(AstroLink *link, guint to, gsize bytes)
 {
   Peer *peer = &link->peers[to];
+  const guint least = link->way >= WAY_FIRST_OF_DEVICES ? 2 : 1;
   LinkResult state;
-  while ((state = state_of(link, peer)) == LINK_OK && !g_queue_is_empty(&peer->sizes) &&
+  while ((state = state_of(link, peer)) == LINK_OK && peer->sizes.length >= least &&
          (peer->sizes.length >= MOST_ITEMS || peer->bytes + bytes > MOST_BYTES))
     wait_for_taking(to, peer);
   return state;
@@ -585,11 +622,10 @@ LinkResult link_send(AstroLink *link, guint to, GstMiniObject *item, GError **er
   }
   if (to == all.world.rank)
     return deliver(link, to, NULL, item, bytes, is_last);
-  const gboolean by_nccl =
-      bytes && link_way(link) == WAY_NCCL && way_is_on_device(GST_BUFFER_CAST(item));
+  const Way way = bytes && way_is_on_device(GST_BUFFER_CAST(item)) ? link_way(link) : WAY_MPI;
   Parcel *parcel = pack(link, to, item, &trouble);
   if (parcel)
-    parcel->by_nccl = by_nccl;
+    parcel->way = way;
   if (parcel)
     return deliver(link, to, parcel, NULL, bytes, is_last);
   g_propagate_error(error, trouble);
@@ -665,7 +701,7 @@ void link_count(LinkCounts *counts)
   TransportCounts moved;
   transport_count(&moved);
   g_mutex_lock(&all.lock);
-  *counts = (LinkCounts){ moved.bytes_sent, moved.bytes_got, moved.bytes_by_nccl, moved.moving_ns,
-                          all.held_us * 1000 };
+  *counts = (LinkCounts){ moved.bytes_sent,         moved.bytes_got, moved.bytes_by[WAY_COPY],
+                          moved.bytes_by[WAY_NCCL], moved.moving_ns, all.held_us * 1000 };
   g_mutex_unlock(&all.lock);
 }

@@ -29,10 +29,11 @@ AstroLink *link_open(const AstroWorld *world, const char *job, const char *name,
 /* Whether what this rank receives is read on the host. Called by a thread that sends. */
 typedef gboolean (*LinkReads)(GObject *object);
 
-/* Blocks may go by NCCL, if all ranks find that it can be; without this they go by MPI. The first
- * block waits until all have found that. must: else it is an error, as if the rank that cannot were
- * lost. reads: NULL: this rank receives nothing. Before anything is sent. */
-void link_try_nccl(AstroLink *link, gboolean must, LinkReads reads);
+/* Blocks may go from device to device, if all ranks find that it can be; without this they go by
+ * MPI. The first block waits until all have found that. wanted: if it cannot be that way, it is an
+ * error, as if the rank that cannot were lost. reads: NULL: this rank receives nothing. Before
+ * anything is sent. */
+void link_try_devices(AstroLink *link, Way wanted, LinkReads reads);
 /* The way that blocks go; WAY_AUTO: that is not known yet. */
 Way link_way(AstroLink *link);
 
@@ -67,7 +68,7 @@ void link_taken(AstroLink *link, guint from);
 /* Traffic of this process with others so far, by all links. held_ns: how long streams waited
  * until a rank had taken enough of what was sent, or all of it at the end. */
 typedef struct {
-  guint64 bytes_sent, bytes_got, bytes_by_nccl, moving_ns, held_ns;
+  guint64 bytes_sent, bytes_got, bytes_by_copy, bytes_by_nccl, moving_ns, held_ns;
 } LinkCounts;
 void link_count(LinkCounts *counts);
 

@@ -4,7 +4,7 @@
 Parcel *parcel_new(ParcelKind kind, guint rank, guint64 key, GBytes *head, GstBuffer *body)
 {
   Parcel *parcel = g_new(Parcel, 1);
-  *parcel = (Parcel){ kind, rank, key, head, body, FALSE };
+  *parcel = (Parcel){ kind, rank, key, head, body, WAY_MPI };
   return parcel;
 }
 

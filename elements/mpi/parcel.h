@@ -1,7 +1,7 @@
 /* A parcel: what one rank sends to another at once. */
 #pragma once
 
-#include <gst/gst.h>
+#include "elements/mpi/way.h"
 
 G_BEGIN_DECLS
 
@@ -11,21 +11,21 @@ typedef enum {
   PARCEL_LAST,  /* the same, with EOS */
   PARCEL_ACK,   /* an item was taken */
   PARCEL_LEFT,  /* this rank takes part no more: why */
-  PARCEL_FACTS, /* whether bodies can go by NCCL to this rank (elements/mpi/way.h) */
-  PARCEL_TRIAL, /* a body by NCCL that is of no other use (elements/mpi/trial.h) */
-  PARCEL_TRIED, /* what is wrong with NCCL on this rank; empty: bodies of all others have come */
-  PARCEL_BOND,  /* the id of a pair of NCCL (elements/mpi/bond.h) */
-  PARCEL_READY, /* there is room for the next body by NCCL */
-  PARCEL_GO,    /* it is sent now */
+  PARCEL_FACTS, /* which ways bodies can go to this rank (elements/mpi/way.h) */
+  PARCEL_TRIAL, /* a body that is of no other use, by a way that is tried (elements/mpi/trial.h) */
+  PARCEL_TRIED, /* what is wrong with a way on this rank; empty: bodies of all others have come */
+  PARCEL_BOND,  /* what the other end of a bond has to know (elements/mpi/bond.h) */
+  PARCEL_READY, /* there is room for the next body of a bond */
+  PARCEL_GO,    /* it is sent now, or there */
 } ParcelKind;
 
 typedef struct {
   ParcelKind kind;
   guint rank;  /* the other one */
-  guint64 key; /* of the link that it belongs to */
+  guint64 key; /* of the link that it belongs to, or the way */
   GBytes *head;
-  GstBuffer *body;  /* NULL: none */
-  gboolean by_nccl; /* the body goes from device to device */
+  GstBuffer *body; /* NULL: none */
+  Way way;         /* that the body goes */
 } Parcel;
 
 /* Takes over head and body. */

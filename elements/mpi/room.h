@@ -1,7 +1,8 @@
-/* Blocks for bodies that come by NCCL, on one device. Those that are free again are used again.
- * While a kernel of NCCL waits for the one of another rank, memory must not be allocated on the
- * device, nor freed: two ranks would wait for each other for ever. */
+/* Blocks for bodies that come from the devices of other ranks, on one device. Those that are free
+ * again are used again. */
 #pragma once
+
+#include "core/backend/device.h"
 
 #include <gst/gst.h>
 
@@ -9,10 +10,13 @@ G_BEGIN_DECLS
 
 typedef struct _Room Room;
 
-Room *room_new(void);
+/* is_shared: other processes reach its blocks, so that they stay, and are of whole units of shared
+ * memory. */
+Room *room_new(gboolean is_shared);
 
 /* A buffer of that size; NULL: none is free, and a new one may not be made now, or, with an error,
- * there is no memory. */
+ * there is no memory. While a kernel of NCCL waits for the one of another rank, memory must not be
+ * allocated on the device, nor freed: two ranks would wait for each other for ever. */
 GstBuffer *room_take(Room *room, gsize bytes, gboolean may_make, GError **error);
 
 G_END_DECLS

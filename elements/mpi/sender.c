@@ -14,8 +14,8 @@ struct _MpiSender {
   guint to;
   GstPad *end; /* NULL: none */
   gboolean takes_any;
-  gint
-      is_hopeful; /* upstream was told that blocks may go by NCCL: they need not come to the host */
+  gint is_hopeful; /* upstream was told that blocks may stay on the device: they need not come to
+                      the host */
 };
 
 G_DEFINE_TYPE(MpiSender, mpi_sender, GST_TYPE_ELEMENT)
@@ -91,9 +91,9 @@ static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
 
 static gboolean may_lie_anywhere(MpiSender *self)
 {
-  const gboolean may_by_nccl = link_way(self->link) != WAY_MPI;
-  g_atomic_int_set(&self->is_hopeful, may_by_nccl && !self->takes_any);
-  return self->takes_any || may_by_nccl;
+  const gboolean may_stay = link_way(self->link) != WAY_MPI;
+  g_atomic_int_set(&self->is_hopeful, may_stay && !self->takes_any);
+  return self->takes_any || may_stay;
 }
 
 /* A DRAIN query is answered when all that came has been taken. */

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 #define MPI_TYPE_SENDER mpi_sender_get_type()
 G_DECLARE_FINAL_TYPE(MpiSender, mpi_sender, MPI, SENDER, GstElement)
 
-/* It takes such caps. Blocks may lie on a device as long as they may go by NCCL. With has_end it
+/* It takes such caps. Blocks may lie on a device as long as they may go from there. With has_end it
  * has a source pad too, on which only the end of the stream comes, when the rank has taken all of
  * it. The link outlives the element. */
 GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean has_end);

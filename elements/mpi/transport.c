@@ -2,7 +2,8 @@
  *
  * A parcel is a message with a Label and its head, followed by messages with its body, if it has
  * one. Who gets the first finds the room for the others and asks MPI for them, so that large bodies
- * are written where they stay. Bodies by NCCL go beside MPI, in the order of their labels. */
+ * are written where they stay. Bodies from device to device go beside MPI, in the order of their
+ * labels (elements/mpi/bonds.h). */
 #include "config.h"
 #include "elements/mpi/transport.h"
 
@@ -10,23 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backend/backend.h"
 #include "core/kit/fail.h"
-#include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
-#include "elements/mpi/bond.h"
-#include "elements/mpi/room.h"
-#include "elements/mpi/trial.h"
+#include "elements/mpi/bonds.h"
 
 #define MAGIC 0x6173746fu
 #define MOST_PIECE ((gsize)1 << 30) /* MPI counts with int */
 #define MOST_REQUESTS 64            /* looked at in one call */
 #define LEFT_IN_TROUBLE 1           /* a key of no link: the rank has told what is wrong */
 
-/* The thread looks for news this often: at once while bytes are on the way, then more and more
- * seldom, since MPI has nothing to sleep on. */
+/* MPI has nothing to sleep on. While bytes are on the way the thread looks for news at once, then
+ * the more seldom the longer there were none. Where a rank has some processors to itself, it goes
+ * on at once for longer: to sleep and wake takes longer than most messages. */
 #define BUSY_ROUNDS 200
+#define ROOMY_PROCESSORS 4
+#define ROOMY_US 10000
 #define LEAST_SLEEP_US 50
 #define MOST_SLEEP_US 1000
 
@@ -37,7 +37,7 @@ enum { TAG_FIRST = 1, TAG_BODY = 2 };
 
 typedef struct {
   guint32 magic, kind;
-  guint64 key, head_bytes, body_bytes, by_nccl;
+  guint64 key, head_bytes, body_bytes, way;
 } Label;
 
 /* A parcel on its way out or in. */
@@ -45,24 +45,15 @@ typedef struct {
   Parcel *parcel;
   guint8 *first; /* label and head, on the way out */
   GstMapInfo map;
-  gsize by_nccl; /* bytes of a body that goes so */
+  gsize beside; /* bytes of a body that goes beside MPI */
   gboolean is_mapped, is_out;
   guint n_open; /* requests that are not done, and such a body */
 } Transit;
 
-/* The ways to another rank by NCCL, and from it; NULL: nothing has gone so yet. */
-typedef struct {
-  Bond *out, *in;
-  GQueue roomless; /* Transit of bodies that wait for room */
-} Bonds;
-
-/* Whether NCCL works: not asked yet, or each rank waits for a block of each other one. */
-typedef enum { TRIAL_NOT_BEGUN, TRIAL_RUNS, TRIAL_OVER } Trial;
-
 static struct {
   GMutex lock;
   GCond posted, drained;
-  gboolean is_started, is_known, is_one_host, spoiled, ends, wants_trial;
+  gboolean is_started, is_known, is_one_host, spoiled, ends;
   char *trouble; /* why it did not start */
   AstroWorld world;
   char *job;
@@ -71,7 +62,6 @@ static struct {
   GQueue outbox; /* of Parcel */
   guint n_out;   /* parcels posted that have not left */
   TransportCounts counts;
-  AstroDevice *device; /* where bodies by NCCL come to; NULL: it is not known yet */
 
   /* the thread's own: */
   MPI_Comm comm;
@@ -80,14 +70,8 @@ static struct {
   GQueue *arriving;    /* of Transit, for each rank, in the order in which they are given out */
   GstAllocator *room;  /* blocks of bodies are used again */
   gint64 moving_since; /* 0: nothing is on its way */
-  Bonds *bonds;        /* to and from each rank */
-  Room *device_room;
-  guint lacking;      /* the rank whose bodies lacked room last */
-  gboolean is_cut;    /* NCCL is given up */
-  gboolean is_broken; /* and with it all that the process exchanges */
-  Trial trial;
-  gint64 trial_until;
-  guint n_tried; /* ranks whose blocks have come */
+  gint64 last_news;
+  gboolean is_roomy; /* on this host */
 } t;
 
 /* ---- transits ---- */
@@ -130,8 +114,6 @@ static void move_body(Transit *transit, Move move)
   }
 }
 
-/* ---- by NCCL ---- */
-
 /* MPI's own faults, such as a host that is gone, end the job: that is its default. These are ours.
  */
 static void refuse(guint rank, const char *what)
@@ -140,256 +122,22 @@ static void refuse(guint rank, const char *what)
   MPI_Abort(t.comm, EXIT_FAILURE);
 }
 
-static void request_is_done(Transit *transit);
-
-static void cut(Bond **bond)
-{
-  if (!*bond)
-    return;
-  GSList *owners = bond_free(g_steal_pointer(bond));
-  for (GSList *owner = owners; owner; owner = owner->next)
-    request_is_done(owner->data);
-  g_slist_free(owners);
-}
-
-/* Nothing waits for NCCL any more: its kernels would wait for ever for a rank that has stopped. */
-static void cut_bonds(void)
-{
-  if (t.is_cut)
-    return;
-  t.is_cut = TRUE;
-  astro_pools_keep_few(FALSE);
-  for (guint rank = 0; rank < t.world.ranks; rank++) {
-    if (t.bonds[rank].out)
-      bond_abort(t.bonds[rank].out);
-    if (t.bonds[rank].in)
-      bond_abort(t.bonds[rank].in);
-  }
-  for (guint rank = 0; rank < t.world.ranks; rank++) {
-    Transit *transit;
-    cut(&t.bonds[rank].out);
-    cut(&t.bonds[rank].in);
-    while ((transit = g_queue_pop_head(&t.bonds[rank].roomless)))
-      request_is_done(transit);
-  }
-}
-
-/* Bodies that were on their way are lost, and no order is left in what comes behind them. */
-static void break_bonds(void)
-{
-  t.is_broken = TRUE;
-  cut_bonds();
-}
-
-/* All ranks, this one too, hear what came of the trial here; empty: no trouble. */
-static void end_trial(const char *trouble)
-{
-  t.trial = TRIAL_OVER;
-  if (*trouble)
-    cut_bonds();
-  for (guint rank = 0; rank < t.world.ranks; rank++) {
-    Parcel *told = parcel_new(PARCEL_TRIED, rank, 0, g_bytes_new(trouble, strlen(trouble)), NULL);
-    if (rank == t.world.rank)
-      t.take(told);
-    else
-      transport_post(told);
-  }
-}
-
-/* NCCL does not work there, and goes no further here: nobody has come to depend on it. */
-static void leave_trial(void)
-{
-  t.trial = TRIAL_OVER;
-  cut_bonds();
-}
-
-/* All links that wait for that rank have lost it, unless NCCL is only being tried. */
-static void lose_bonds(guint rank, const GError *error)
-{
-  const gboolean is_tried = t.trial == TRIAL_OVER;
-  g_autofree char *why =
-      is_tried ? g_strdup_printf("is not reached by NCCL any more: %s", error->message)
-               : g_strdup_printf("cannot use NCCL with rank %u: %s", rank, error->message);
-  if (!is_tried) {
-    end_trial(why);
-    return;
-  }
-  t.take(parcel_new(PARCEL_LEFT, rank, 0, g_bytes_new(why, strlen(why)), NULL));
-  break_bonds();
-}
-
-static AstroDevice *find_device(void)
-{
-  g_mutex_lock(&t.lock);
-  AstroDevice *device = t.device;
-  g_mutex_unlock(&t.lock);
-  return device;
-}
-
-static void send_parcel(Parcel *parcel);
-
-/* The other rank has to know of the bond before the first label that is meant for it. Whether
- * bodies can go there. */
-static gboolean bind_to(guint rank)
-{
-  GBytes *id = NULL;
-  g_autoptr(GError) error = NULL;
-  if (t.is_cut || t.bonds[rank].out)
-    return !t.is_cut;
-  t.bonds[rank].out = bond_new_out(find_device(), rank, t.world.ranks, &id, &error);
-  if (!t.bonds[rank].out) {
-    lose_bonds(rank, error);
-    return FALSE;
-  }
-  g_mutex_lock(&t.lock);
-  t.n_out++;
-  g_mutex_unlock(&t.lock);
-  send_parcel(parcel_new(PARCEL_BOND, rank, 0, id, NULL));
-  return TRUE;
-}
-
-/* The body is one of the things that the transit waits for. */
-static void add_to_bond(Bond *bond, GstBuffer *body, Transit *transit)
-{
-  const guint rank = transit->parcel->rank;
-  g_autoptr(GError) error = NULL;
-  if (bond_add(bond, body, transit, &error))
-    return;
-  lose_bonds(rank, error);
-  request_is_done(transit);
-}
-
-/* Whether a kernel of NCCL may be waiting on the device. */
-static gboolean has_begun(void)
-{
-  gboolean any = FALSE;
-  for (guint rank = 0; rank < t.world.ranks && !any; rank++)
-    any = (t.bonds[rank].out && bond_has_begun(t.bonds[rank].out)) ||
-          (t.bonds[rank].in && bond_has_begun(t.bonds[rank].in));
-  return any;
-}
-
-/* In the order in which the bodies come. */
-static gboolean find_room(guint rank)
-{
-  Transit *transit = g_queue_peek_head(&t.bonds[rank].roomless);
-  g_autoptr(GError) error = NULL;
-  GstBuffer *body =
-      transit ? room_take(t.device_room, transit->by_nccl, !has_begun(), &error) : NULL;
-  if (error)
-    lose_bonds(rank, error);
-  if (!body)
-    return FALSE;
-  g_queue_pop_head(&t.bonds[rank].roomless);
-  add_to_bond(t.bonds[rank].in, body, transit);
-  return !t.is_cut;
-}
-
-/* Whether a body still waits: then nothing more is begun, and no other gets room, until there was a
- * moment in which room could be made. */
-static gboolean lack_room(void)
-{
-  for (guint i = 0; i < t.world.ranks && !t.is_cut; i++) {
-    const guint rank = (t.lacking + i) % t.world.ranks;
-    while (find_room(rank))
-      continue;
-    if (!g_queue_is_empty(&t.bonds[rank].roomless)) {
-      t.lacking = rank;
-      return TRUE;
-    }
-  }
-  return FALSE;
-}
-
-static void receive_by_nccl(Transit *transit, gsize bytes)
-{
-  Bonds *bonds = &t.bonds[transit->parcel->rank];
-  if (!t.is_cut && !bonds->in)
-    refuse(transit->parcel->rank, "a block by NCCL, and no word before it");
-  if (t.is_cut)
-    return;
-  transit->by_nccl = bytes;
-  transit->n_open++;
-  g_queue_push_tail(&bonds->roomless, transit);
-}
-
-/* The two ends of a bond say when they are ready. */
-static void take_word(const Parcel *word)
-{
-  Bonds *bonds = &t.bonds[word->rank];
-  g_autoptr(GError) error = NULL;
-  Bond *bond = word->kind == PARCEL_READY ? bonds->out : bonds->in;
-  if (word->kind != PARCEL_BOND && bond)
-    bond_hear(bond);
-  if (word->kind != PARCEL_BOND || t.is_cut || bond)
-    return;
-  bonds->in = bond_new_in(find_device(), word->rank, t.world.ranks, word->head, &error);
-  if (!bonds->in)
-    lose_bonds(word->rank, error);
-}
-
-static void count_moved(const BondMoved *moved)
-{
-  const int role = ((const Transit *)moved->owner)->is_out ? NCCL_SENDER : NCCL_RECEIVER;
-  g_mutex_lock(&t.lock);
-  t.counts.nccl[role].blocks++;
-  for (guint i = 0; i < BOND_STRETCHES; i++)
-    t.counts.nccl[role].us[i] += moved->us[i];
-  g_mutex_unlock(&t.lock);
-}
-
-static gboolean step(Bond **bond, guint rank, gboolean may_begin)
-{
-  BondMoved moved;
-  g_autoptr(GError) error = NULL;
-  gboolean any = FALSE;
-  while (*bond) {
-    if (!bond_step(*bond, may_begin, &moved, &error)) {
-      lose_bonds(rank, error);
-      return TRUE;
-    }
-    if (!moved.buffer)
-      return any;
-    count_moved(&moved);
-    ((Transit *)moved.owner)->parcel->body = moved.buffer;
-    request_is_done(moved.owner);
-    any = TRUE;
-  }
-  return any;
-}
-
-static gboolean step_bonds(void)
-{
-  const gboolean may_begin = !lack_room();
-  gboolean any = FALSE;
-  for (guint rank = 0; rank < t.world.ranks; rank++) {
-    any |= step(&t.bonds[rank].out, rank, may_begin);
-    any |= step(&t.bonds[rank].in, rank, may_begin);
-  }
-  return any;
-}
-
 /* Whether anything is on its way. */
 static gboolean is_busy(void)
 {
-  gboolean any = t.requests->len > 0;
-  for (guint rank = 0; rank < t.world.ranks && !any; rank++)
-    any = (t.bonds[rank].out && bond_is_busy(t.bonds[rank].out)) ||
-          (t.bonds[rank].in && bond_is_busy(t.bonds[rank].in)) ||
-          !g_queue_is_empty(&t.bonds[rank].roomless);
-  return any;
+  return t.requests->len > 0 || bonds_are_busy();
 }
 
 /* ---- out ---- */
 
 static void has_left(Transit *transit)
 {
-  const gsize bytes = transit->is_mapped ? transit->map.size : transit->by_nccl;
-  const gsize by_nccl = transit->by_nccl;
+  const gsize bytes = transit->is_mapped ? transit->map.size : transit->beside;
+  const Way way = transit->parcel->way;
   transit_free(transit);
   g_mutex_lock(&t.lock);
   t.counts.bytes_sent += bytes;
-  t.counts.bytes_by_nccl += by_nccl;
+  t.counts.bytes_by[way] += bytes;
   if (--t.n_out == 0)
     g_cond_broadcast(&t.drained);
   g_mutex_unlock(&t.lock);
@@ -402,22 +150,22 @@ static void send_parcel(Parcel *parcel)
   MPI_Request request;
   gsize head_bytes = 0;
   gconstpointer head = parcel->head ? g_bytes_get_data(parcel->head, &head_bytes) : NULL;
-  const gboolean by_nccl = parcel->by_nccl && parcel->body;
+  const gboolean beside = parcel->way != WAY_MPI && parcel->body;
   transit->parcel = parcel;
   transit->is_out = TRUE;
-  if (by_nccl && !bind_to(parcel->rank)) {
+  if (beside && !bonds_bind(parcel->way, parcel->rank)) {
     has_left(transit);
     return;
   }
-  transit->by_nccl = by_nccl ? gst_buffer_get_size(parcel->body) : 0;
+  transit->beside = beside ? gst_buffer_get_size(parcel->body) : 0;
   transit->is_mapped =
-      !by_nccl && parcel->body && gst_buffer_map(parcel->body, &transit->map, GST_MAP_READ);
+      !beside && parcel->body && gst_buffer_map(parcel->body, &transit->map, GST_MAP_READ);
   const Label label = { MAGIC,
                         parcel->kind,
                         parcel->key,
                         head_bytes,
-                        transit->is_mapped ? transit->map.size : transit->by_nccl,
-                        by_nccl };
+                        transit->is_mapped ? transit->map.size : transit->beside,
+                        parcel->way };
   transit->first = g_malloc(sizeof label + head_bytes);
   memcpy(transit->first, &label, sizeof label);
   if (head_bytes)
@@ -427,10 +175,19 @@ static void send_parcel(Parcel *parcel)
   add_request(request, transit);
   if (transit->is_mapped)
     move_body(transit, move_out);
-  if (by_nccl) {
+  if (beside) {
     transit->n_open++;
-    add_to_bond(t.bonds[parcel->rank].out, g_steal_pointer(&parcel->body), transit);
+    bonds_send(parcel->way, parcel->rank, g_steal_pointer(&parcel->body), transit);
   }
+}
+
+/* For the bonds. */
+static void send_now(Parcel *parcel)
+{
+  g_mutex_lock(&t.lock);
+  t.n_out++;
+  g_mutex_unlock(&t.lock);
+  send_parcel(parcel);
 }
 
 static gboolean send_posted(void)
@@ -447,61 +204,6 @@ static gboolean send_posted(void)
   }
 }
 
-/* ---- whether NCCL works ---- */
-
-static void take_trial(const Parcel *trial)
-{
-  if (t.trial == TRIAL_OVER)
-    return;
-  g_autofree char *trouble = trial_check(trial->body, trial->rank);
-  if (trouble)
-    end_trial(trouble);
-  else
-    t.n_tried++;
-}
-
-/* A block for each other rank. */
-static void begin_trial(void)
-{
-  g_autoptr(GError) error = NULL;
-  t.trial = TRIAL_RUNS;
-  /* To allocate memory waits for NCCL's kernels, which wait for those of another rank. */
-  astro_pools_keep_few(TRUE);
-  t.trial_until = g_get_monotonic_time() + trial_seconds() * G_USEC_PER_SEC;
-  for (guint rank = 0; rank < t.world.ranks && t.trial == TRIAL_RUNS; rank++) {
-    GstBuffer *block = rank == t.world.rank ? NULL : trial_new(t.device_room, t.world.rank, &error);
-    if (error)
-      lose_bonds(rank, error);
-    if (!block)
-      continue;
-    Parcel *parcel = parcel_new(PARCEL_TRIAL, rank, 0, NULL, block);
-    parcel->by_nccl = TRUE;
-    transport_post(parcel);
-  }
-}
-
-static gboolean wants_trial(void)
-{
-  g_mutex_lock(&t.lock);
-  const gboolean wants = t.wants_trial;
-  g_mutex_unlock(&t.lock);
-  return wants;
-}
-
-static void watch_trial(void)
-{
-  if (t.trial == TRIAL_NOT_BEGUN && wants_trial())
-    begin_trial();
-  if (t.trial != TRIAL_RUNS)
-    return;
-  if (t.n_tried == t.world.ranks - 1)
-    end_trial("");
-  if (t.trial != TRIAL_RUNS || g_get_monotonic_time() < t.trial_until)
-    return;
-  g_autofree char *late = trial_tell_late(t.n_tried, t.world.ranks - 1);
-  end_trial(late);
-}
-
 /* ---- in ---- */
 
 /* Takes over the parcel. */
@@ -511,7 +213,7 @@ static void give(Parcel *parcel)
     t.take(parcel);
     return;
   }
-  take_trial(parcel);
+  bonds_take_trial(parcel);
   parcel_free(parcel);
 }
 
@@ -524,10 +226,10 @@ static void give_out(guint rank)
     if (transit->is_mapped)
       gst_buffer_unmap(transit->parcel->body, &transit->map);
     g_mutex_lock(&t.lock);
-    t.counts.bytes_got += transit->is_mapped ? transit->map.size : transit->by_nccl;
+    t.counts.bytes_got += transit->is_mapped ? transit->map.size : transit->beside;
     g_mutex_unlock(&t.lock);
     transit->is_mapped = FALSE;
-    if (!t.is_broken || transit->parcel->kind == PARCEL_LEFT)
+    if (!bonds_are_broken() || transit->parcel->kind == PARCEL_LEFT)
       give(g_steal_pointer(&transit->parcel));
     transit_free(transit);
   }
@@ -547,6 +249,20 @@ static void receive_body(Transit *transit, guint64 bytes)
   move_body(transit, move_in);
 }
 
+static void receive_beside(Transit *transit, gsize bytes)
+{
+  gboolean waits;
+  if (!bonds_receive(transit->parcel->way, transit->parcel->rank, bytes, transit, &waits))
+    refuse(transit->parcel->rank, "a block for a device, and no word before it");
+  transit->beside = waits ? bytes : 0;
+  transit->n_open += waits;
+}
+
+static gboolean is_of_devices(guint64 way)
+{
+  return way >= WAY_FIRST_OF_DEVICES && way < WAYS;
+}
+
 static void receive_first(MPI_Message *message, guint rank, gsize bytes)
 {
   g_autofree guint8 *first = g_malloc(bytes + 1);
@@ -554,25 +270,29 @@ static void receive_first(MPI_Message *message, guint rank, gsize bytes)
   MPI_Mrecv(first, (int)bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
   if (bytes >= sizeof label)
     memcpy(&label, first, sizeof label);
-  if (label.magic != MAGIC || label.head_bytes != bytes - sizeof label) {
+  const gboolean is_of_bonds = label.kind >= PARCEL_TRIED;
+  if (label.magic != MAGIC || label.head_bytes != bytes - sizeof label ||
+      (is_of_bonds && !is_of_devices(label.key)) ||
+      (label.way != WAY_MPI && !is_of_devices(label.way))) {
     refuse(rank, "data that are not ours");
     return;
   }
   Transit *transit = g_new0(Transit, 1);
   GBytes *head = g_bytes_new(first + sizeof label, label.head_bytes);
   transit->parcel = parcel_new(label.kind, rank, label.key, head, NULL);
+  transit->parcel->way = (Way)label.way;
   if (label.kind >= PARCEL_BOND) {
-    take_word(transit->parcel);
+    bonds_hear(transit->parcel);
     transit_free(transit);
     return;
   }
   if (label.kind == PARCEL_LEFT && label.key)
-    break_bonds();
+    bonds_break();
   if (label.kind == PARCEL_TRIED && label.head_bytes)
-    leave_trial();
+    bonds_leave_trial((Way)label.key);
   g_queue_push_tail(&t.arriving[rank], transit);
-  if (label.by_nccl)
-    receive_by_nccl(transit, label.body_bytes);
+  if (label.way != WAY_MPI && label.body_bytes)
+    receive_beside(transit, label.body_bytes);
   else if (label.body_bytes)
     receive_body(transit, label.body_bytes);
   give_out(rank);
@@ -604,6 +324,15 @@ static void request_is_done(Transit *transit)
     has_left(transit);
   else
     give_out(transit->parcel->rank);
+}
+
+/* For the bonds. */
+static void body_is_done(gpointer owner, GstBuffer *body)
+{
+  Transit *transit = owner;
+  if (body)
+    transit->parcel->body = body;
+  request_is_done(transit);
 }
 
 /* Removes the requests at those places, which rise, and then says so to their transits: that may
@@ -643,14 +372,25 @@ static gboolean test_requests(void)
   return any;
 }
 
-/* round: how often in succession there was no news. Whether the process ends. */
+/* round: how often in succession there was no news. How long to sleep; 0: not at all. */
+static gint64 find_sleep(guint round, gboolean busy)
+{
+  const gint64 now = g_get_monotonic_time(), idle = now - t.last_news;
+  if (round == 0)
+    t.last_news = now;
+  if (round <= (busy ? BUSY_ROUNDS : 0) || (t.is_roomy && idle < ROOMY_US))
+    return 0;
+  return CLAMP(idle / 8, LEAST_SLEEP_US, MOST_SLEEP_US);
+}
+
+/* Whether the process ends. */
 static gboolean rest(guint round)
 {
-  const gint64 sleep = LEAST_SLEEP_US * (1 + round / 8);
   const gboolean busy = is_busy();
+  const gint64 sleep = find_sleep(round, busy);
   g_mutex_lock(&t.lock);
-  if (g_queue_is_empty(&t.outbox) && !t.ends && round > (busy ? BUSY_ROUNDS : 0))
-    g_cond_wait_until(&t.posted, &t.lock, g_get_monotonic_time() + MIN(sleep, MOST_SLEEP_US));
+  if (g_queue_is_empty(&t.outbox) && !t.ends && sleep > 0)
+    g_cond_wait_until(&t.posted, &t.lock, g_get_monotonic_time() + sleep);
   const gboolean ends = t.ends;
   g_mutex_unlock(&t.lock);
   if (busy)
@@ -682,11 +422,10 @@ static gboolean move_all(void)
 {
   const gint64 begun = g_get_monotonic_time();
   if (is_spoiled())
-    break_bonds();
-  watch_trial();
+    bonds_break();
   const gboolean sent = send_posted();
   const gboolean received = receive_arrived();
-  const gboolean stepped = step_bonds();
+  const gboolean stepped = bonds_step();
   const gboolean any = test_requests() || sent || received || stepped;
   note_time(begun, any);
   return any;
@@ -728,6 +467,7 @@ static void begin(void)
   g_autofree char *other = find_other_job();
   g_mutex_lock(&t.lock);
   t.is_one_host = here == ranks;
+  t.is_roomy = g_get_num_processors() >= ROOMY_PROCESSORS * (guint)here;
   if (provided < MPI_THREAD_FUNNELED)
     t.trouble = g_strdup("MPI does not work in a process with several threads: expected one that "
                          "was built with them");
@@ -755,15 +495,21 @@ static void wait_for_others(void)
       g_usleep(MOST_SLEEP_US);
 }
 
+/* For the bonds. */
+static void take_own(Parcel *parcel)
+{
+  t.take(parcel);
+}
+
 static gpointer run(gpointer unused)
 {
+  static const BondsCalls calls = { send_now, take_own, body_is_done };
   guint round = 0;
   begin();
   t.requests = g_array_new(FALSE, FALSE, sizeof(MPI_Request));
   t.owners = g_ptr_array_new();
   t.arriving = g_new0(GQueue, t.world.ranks);
-  t.bonds = g_new0(Bonds, t.world.ranks);
-  t.device_room = room_new();
+  bonds_start(&t.world, &calls);
   t.room = astro_allocator_new(NULL);
   GST_OBJECT_FLAG_SET(t.room, GST_OBJECT_FLAG_MAY_BE_LEAKED); /* to the end of the process */
   for (gboolean ends = FALSE; !ends; ends = rest(round))
@@ -840,20 +586,9 @@ gboolean transport_is_one_host(void)
   return is;
 }
 
-gboolean transport_use_device(AstroDevice *device)
+void transport_wake(void)
 {
   g_mutex_lock(&t.lock);
-  if (!t.device)
-    t.device = astro_device_ref(device);
-  const gboolean is_used = t.device == device;
-  g_mutex_unlock(&t.lock);
-  return is_used;
-}
-
-void transport_try_nccl(void)
-{
-  g_mutex_lock(&t.lock);
-  t.wants_trial = TRUE;
   g_cond_signal(&t.posted);
   g_mutex_unlock(&t.lock);
 }

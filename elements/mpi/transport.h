@@ -5,9 +5,7 @@
  * of a job of one rank never starts it. */
 #pragma once
 
-#include "core/backend/handles.h"
 #include "core/ranks/world.h"
-#include "elements/mpi/bond.h"
 #include "elements/mpi/parcel.h"
 
 G_BEGIN_DECLS
@@ -31,23 +29,13 @@ gboolean transport_drain(gint64 most_us);
 /* Whether all ranks run on one host. */
 gboolean transport_is_one_host(void);
 
-/* Bodies by NCCL come to that device from then on: before another rank may send any. FALSE: they
- * already go to another one. */
-gboolean transport_use_device(AstroDevice *device);
+/* The thread looks for news at once. */
+void transport_wake(void);
 
-/* Sends a small block by NCCL to each other rank, once for the process, whatever becomes of it: the
- * parcels PARCEL_TRIED of all ranks, this one among them, say what. All ranks have to call this,
- * after transport_use_device on all of them. */
-void transport_try_nccl(void);
-
-/* Traffic so far: bytes of bodies, those sent by NCCL among them, and the time in which anything
- * was on its way. */
+/* Traffic so far: bytes of bodies, those sent by each way, and the time in which anything was on
+ * its way. */
 typedef struct {
-  guint64 bytes_sent, bytes_got, bytes_by_nccl, moving_ns;
-  /* By NCCL, those sent and those got: their number, and how long they took. */
-  struct {
-    guint64 blocks, us[BOND_STRETCHES];
-  } nccl[2];
+  guint64 bytes_sent, bytes_got, bytes_by[WAYS], moving_ns;
 } TransportCounts;
 void transport_count(TransportCounts *counts);
 

@@ -1,4 +1,4 @@
-/* Makes and checks blocks that try NCCL. */
+/* Makes and checks blocks that try a way. */
 #include "config.h"
 #include "elements/mpi/trial.h"
 
@@ -45,25 +45,25 @@ GstBuffer *trial_new(Room *room, guint rank, GError **error)
   return block;
 }
 
-char *trial_check(GstBuffer *block, guint rank)
+char *trial_check(Way way, GstBuffer *block, guint rank)
 {
   GstMapInfo map;
   guint right = 0;
   if (!block || !gst_buffer_map(block, &map, GST_MAP_READ))
-    return g_strdup_printf("cannot read what came from rank %u by NCCL", rank);
+    return g_strdup_printf("cannot read what came from rank %u by %s", rank, way_name(way));
   for (guint i = 0; i < map.size / sizeof(guint32); i++)
     right += ((const guint32 *)map.data)[i] == word_of(rank, i);
   const gboolean is_right = right == WORDS && map.size == WORDS * sizeof(guint32);
   gst_buffer_unmap(block, &map);
   return is_right ? NULL
-                  : g_strdup_printf("got other bytes by NCCL than rank %u has sent: %u of %d words "
+                  : g_strdup_printf("got other bytes by %s than rank %u has sent: %u of %d words "
                                     "are right",
-                                    rank, right, WORDS);
+                                    way_name(way), rank, right, WORDS);
 }
 
-char *trial_tell_late(guint n, guint others)
+char *trial_tell_late(Way way, guint n, guint others)
 {
-  return g_strdup_printf("has got blocks by NCCL from %u of %u ranks within %d s (" TRIAL_VARIABLE
+  return g_strdup_printf("has got blocks by %s from %u of %u ranks within %d s (" TRIAL_VARIABLE
                          "), expected one from each",
-                         n, others, (int)trial_seconds());
+                         way_name(way), n, others, (int)trial_seconds());
 }

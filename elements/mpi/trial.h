@@ -1,9 +1,10 @@
-/* The block by which NCCL is tried: one that is there may not start (no memory is shared between
- * containers, say, or a driver is too old), and nothing may depend on it before. Each rank sends
- * one to each other rank; NCCL works if all of them come. */
+/* The block by which a way between devices is tried: one that seems to be there may not work (no
+ * memory is shared between containers, say, or a driver is too old), and nothing may depend on it
+ * before. Each rank sends one to each other rank; the way works if all of them come. */
 #pragma once
 
 #include "elements/mpi/room.h"
+#include "elements/mpi/way.h"
 
 G_BEGIN_DECLS
 
@@ -15,9 +16,9 @@ gint64 trial_seconds(void);
 GstBuffer *trial_new(Room *room, guint rank, GError **error);
 
 /* NULL, or what is wrong with the block that came from that rank. */
-char *trial_check(GstBuffer *block, guint rank);
+char *trial_check(Way way, GstBuffer *block, guint rank);
 
 /* That blocks of only so many other ranks have come in time. */
-char *trial_tell_late(guint n, guint others);
+char *trial_tell_late(Way way, guint n, guint others);
 
 G_END_DECLS

@@ -297,6 +297,43 @@ static gboolean queue_copy_across(AstroDevice *device, AstroQueue *queue, gpoint
                                       astro_cuda_stream(queue)));
 }
 
+/* ---- other processes ---- */
+
+static gboolean share(AstroDevice *device, gpointer face, AstroTicket *ticket, GError **error)
+{
+  static_assert(sizeof(cudaIpcMemHandle_t) == sizeof *ticket);
+  g_mutex_lock(&cuda(device)->lock);
+  const gsize bytes = GPOINTER_TO_SIZE(g_hash_table_lookup(cuda(device)->faces, face));
+  g_mutex_unlock(&cuda(device)->lock);
+  g_return_val_if_fail(bytes > 0 && bytes % ASTRO_SHARED_UNIT == 0, FALSE);
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)ticket, face));
+}
+
+static gpointer open_shared(AstroDevice *device, const AstroTicket *ticket, GError **error)
+{
+  gpointer face = NULL;
+  cudaIpcMemHandle_t handle;
+  memcpy(&handle, ticket, sizeof handle);
+  return astro_cuda_enter(device, error) &&
+                 CUDA_TRY(cudaIpcOpenMemHandle(&face, handle, cudaIpcMemLazyEnablePeerAccess))
+             ? face
+             : NULL;
+}
+
+static void close_shared(AstroDevice *device, gpointer face)
+{
+  if (astro_cuda_enter(device, NULL))
+    astro_cuda_ok(cudaIpcCloseMemHandle(face), "cudaIpcCloseMemHandle", NULL);
+}
+
+static gboolean queue_copy_out(AstroDevice *device, AstroQueue *queue, gpointer to,
+                               gconstpointer from, gsize bytes, GError **error)
+{
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, astro_cuda_stream(queue)));
+}
+
 static void find_bus(AstroDevice *device, char bus[ASTRO_BUS_CHARS])
 {
   if (cudaDeviceGetPCIBusId(bus, ASTRO_BUS_CHARS, device->index) != cudaSuccess) {
@@ -345,6 +382,10 @@ const AstroDeviceFuncs astro_cuda_device_funcs = {
   .queue_copy_across = queue_copy_across,
   .find_bus = find_bus,
   .queue_copy_rows = queue_copy_rows,
+  .share = share,
+  .open_shared = open_shared,
+  .close_shared = close_shared,
+  .queue_copy_out = queue_copy_out,
 };
 
 AstroDevice *astro_cuda_device_new(gint index, GError **error)

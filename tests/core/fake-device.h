@@ -8,9 +8,13 @@
  * it with G_SLICE=always-malloc, as tests/environment sets. */
 #pragma once
 
+#include <fcntl.h>
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "core/backend/device.h"
 #include "core/memory/memory.h"
 #include "tests/tests.h"
@@ -31,6 +35,7 @@ typedef void (*FakeKernel)(guint8 *face, gsize bytes, gpointer data);
 typedef struct {
   guint8 *start;
   gsize bytes;
+  int file; /* 1 + its descriptor, where other processes can find it; 0: none */
 } FakeArea;
 
 #define FAKE_MAX_AREAS 4
@@ -61,6 +66,7 @@ typedef struct {
   FakeWorld *world;
   GPtrArray *queues;
   GArray *faces, *locked;      /* of FakeArea */
+  GArray *opened;              /* the same, of other processes */
   guint events;                /* alive */
   guint fail_in[FAKE_N_CALLS]; /* n: the nth call from now fails; 0: none does */
   guint failures;
@@ -210,12 +216,33 @@ static inline void fake_push(AstroQueue *queue, FakeWork work)
   pthread_cond_broadcast(&queue->fake->world->changed);
 }
 
+/* Whether devices share memory with those of other processes, or pretend to: ASTRO_FAKE_SHARES=yes;
+ * with =fails nothing of another process can be opened, with =spoils what is copied there first
+ * arrives as something else. */
+static inline const char *fake_shares(void)
+{
+  return g_getenv("ASTRO_FAKE_SHARES");
+}
+
+static inline void fake_alloc_shared(FakeArea *area)
+{
+  const int file = (int)syscall(SYS_memfd_create, "fake", 1 /* closed by exec */);
+  g_assert_cmpint(ftruncate(file, (off_t)area->bytes), ==, 0);
+  area->start = mmap(NULL, area->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  g_assert_true(area->start != MAP_FAILED);
+  area->file = file + 1;
+}
+
 static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *face, GError **error)
 {
   FakeDevice *fake = (FakeDevice *)device;
   if (fake_fails(fake, FAKE_ALLOC, error))
     return FALSE;
-  FakeArea area = { g_aligned_alloc(1, MAX(bytes, 1), 256), bytes }; /* as a GPU's lies */
+  FakeArea area = { NULL, bytes, 0 };
+  if (fake_shares() && bytes > 0 && bytes % ASTRO_SHARED_UNIT == 0)
+    fake_alloc_shared(&area);
+  else
+    area.start = g_aligned_alloc(1, MAX(bytes, 1), 256); /* as a GPU's lies */
   memset(area.start, 0xa5, bytes);
   pthread_mutex_lock(&fake->world->lock);
   g_array_append_val(fake->faces, area);
@@ -255,7 +282,7 @@ static inline guint fake_all_failures(const FakeWorld *world)
 
 /* As cudaFree does, this waits for work that still touches the area, but only a failure excuses
  * that. */
-static inline void fake_remove(FakeDevice *fake, GArray *areas, guint8 *start)
+static inline FakeArea fake_remove(FakeDevice *fake, GArray *areas, guint8 *start)
 {
   pthread_mutex_lock(&fake->world->lock);
   const gint i = fake_find_start(areas, start);
@@ -265,16 +292,24 @@ static inline void fake_remove(FakeDevice *fake, GArray *areas, guint8 *start)
     g_assert_cmpuint(fake_all_failures(fake->world), >, 0);
     pthread_cond_wait(&fake->world->changed, &fake->world->lock);
   }
-  g_array_remove_index_fast(areas, (guint)fake_find_start(areas, start));
+  const gint at = fake_find_start(areas, start);
+  const FakeArea removed = g_array_index(areas, FakeArea, at);
+  g_array_remove_index_fast(areas, (guint)at);
   pthread_mutex_unlock(&fake->world->lock);
+  return removed;
 }
 
 static inline void fake_free(AstroDevice *device, gpointer face)
 {
   FakeDevice *fake = (FakeDevice *)device;
   g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
-  fake_remove(fake, fake->faces, fake_real(face));
-  g_aligned_free(fake_real(face));
+  const FakeArea area = fake_remove(fake, fake->faces, fake_real(face));
+  if (area.file)
+    munmap(area.start, area.bytes);
+  else
+    g_aligned_free(area.start);
+  if (area.file)
+    close(area.file - 1);
 }
 
 static inline gboolean fake_lock_host(AstroDevice *device, gpointer host, gsize bytes,
@@ -430,9 +465,11 @@ static inline void fake_close(AstroDevice *device)
   g_assert_cmpuint(fake->events, ==, 0);
   g_assert_cmpuint(fake->faces->len, ==, 0);
   g_assert_cmpuint(fake->locked->len, ==, 0);
+  g_assert_cmpuint(fake->opened->len, ==, 0);
   g_ptr_array_unref(fake->queues);
   g_array_unref(fake->faces);
   g_array_unref(fake->locked);
+  g_array_unref(fake->opened);
   g_free(device->name);
   g_free(fake);
   __atomic_fetch_sub(&fake_devices, 1, __ATOMIC_SEQ_CST);
@@ -511,6 +548,81 @@ static inline gboolean fake_queue_copy_rows(AstroDevice *device, AstroQueue *que
   return TRUE;
 }
 
+typedef struct {
+  int process, file;
+  gsize bytes;
+} FakeTicket;
+
+static inline gboolean fake_share(AstroDevice *device, gpointer face, AstroTicket *ticket,
+                                  GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->world->lock);
+  const gint at = fake_find_start(fake->faces, fake_real(face));
+  g_assert_cmpint(at, >=, 0);
+  const FakeArea area = g_array_index(fake->faces, FakeArea, at);
+  pthread_mutex_unlock(&fake->world->lock);
+  g_assert_cmpint(area.file, >, 0);
+  const FakeTicket told = { getpid(), area.file - 1, area.bytes };
+  memset(ticket, 0, sizeof *ticket);
+  memcpy(ticket, &told, sizeof told);
+  return TRUE;
+}
+
+static inline gpointer fake_open_shared(AstroDevice *device, const AstroTicket *ticket,
+                                        GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  FakeTicket told;
+  memcpy(&told, ticket, sizeof told);
+  g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", told.process, told.file);
+  const int file = g_strcmp0(fake_shares(), "fails") ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  FakeArea area = { NULL, told.bytes, file + 1 };
+  if (file < 0) {
+    g_set_error(error, g_quark_from_static_string("fake"), 0, "fake open_shared said no");
+    return NULL;
+  }
+  area.start = mmap(NULL, area.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  g_assert_true(area.start != MAP_FAILED);
+  pthread_mutex_lock(&fake->world->lock);
+  g_array_append_val(fake->opened, area);
+  pthread_mutex_unlock(&fake->world->lock);
+  return (gpointer)((guintptr)area.start | FAKE_BIT);
+}
+
+static inline void fake_close_shared(AstroDevice *device, gpointer face)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  const FakeArea area = fake_remove(fake, fake->opened, fake_real(face));
+  munmap(area.start, area.bytes);
+  close(area.file - 1);
+}
+
+static inline void fake_kernel_spoil(guint8 *face, gsize bytes, gpointer data)
+{
+  *face ^= 1;
+}
+
+static inline gboolean fake_queue_copy_out(AstroDevice *device, AstroQueue *queue, gpointer to,
+                                           gconstpointer from, gsize bytes, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  static gint spoilt;
+  if (fake_fails(fake, FAKE_COPY, error))
+    return FALSE;
+  pthread_mutex_lock(&fake->world->lock);
+  g_assert_cmpint(fake_find(fake->opened, fake_real(to), bytes), >=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(from), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(to),
+                               .from = fake_real(from),
+                               .bytes = bytes,
+                               .from_bytes = bytes });
+  if (g_strcmp0(fake_shares(), "spoils") == 0 && g_atomic_int_add(&spoilt, 1) == 0)
+    fake_push(queue, (FakeWork){ .to = fake_real(to), .bytes = 1, .kernel = fake_kernel_spoil });
+  pthread_mutex_unlock(&fake->world->lock);
+  return TRUE;
+}
+
 static inline void fake_find_bus(AstroDevice *device, char bus[ASTRO_BUS_CHARS])
 {
   g_snprintf(bus, ASTRO_BUS_CHARS, "fake:%02x:00.0", (guint)device->index);
@@ -526,31 +638,23 @@ static inline FakeWorld *fake_world(void)
   return &world;
 }
 
+#define FAKE_FUNCS                                                                                 \
+  .alloc = fake_alloc, .free = fake_free, .memory = fake_memory, .lock_host = fake_lock_host,      \
+  .unlock_host = fake_unlock_host, .queue_new = fake_queue_new, .queue_free = fake_queue_free,     \
+  .queue_copy = fake_queue_copy, .queue_wait = fake_queue_wait, .event_record = fake_event_record, \
+  .event_free = fake_event_free, .event_done = fake_event_done, .event_wait = fake_event_wait,     \
+  .close = fake_close, .reaches = fake_reaches, .queue_copy_across = fake_queue_copy_across,       \
+  .find_bus = fake_find_bus, .queue_copy_rows = fake_queue_copy_rows
+
 static inline AstroDevice *fake_device_new(guint32 seed)
 {
-  static const AstroDeviceFuncs funcs = {
-    .alloc = fake_alloc,
-    .free = fake_free,
-    .memory = fake_memory,
-    .lock_host = fake_lock_host,
-    .unlock_host = fake_unlock_host,
-    .queue_new = fake_queue_new,
-    .queue_free = fake_queue_free,
-    .queue_copy = fake_queue_copy,
-    .queue_wait = fake_queue_wait,
-    .event_record = fake_event_record,
-    .event_free = fake_event_free,
-    .event_done = fake_event_done,
-    .event_wait = fake_event_wait,
-    .close = fake_close,
-    .reaches = fake_reaches,
-    .queue_copy_across = fake_queue_copy_across,
-    .find_bus = fake_find_bus,
-    .queue_copy_rows = fake_queue_copy_rows,
+  static const AstroDeviceFuncs funcs = { FAKE_FUNCS }, sharing = {
+    FAKE_FUNCS, .share = fake_share, .open_shared = fake_open_shared,
+    .close_shared = fake_close_shared, .queue_copy_out = fake_queue_copy_out
   };
   FakeDevice *fake = g_new0(FakeDevice, 1);
   AstroDevice *device = &fake->device;
-  device->funcs = &funcs;
+  device->funcs = fake_shares() ? &sharing : &funcs;
   device->ref_count = 1;
   device->name = g_strdup("fake");
   fake->world = fake_world();
@@ -560,6 +664,7 @@ static inline AstroDevice *fake_device_new(guint32 seed)
   fake->queues = g_ptr_array_new_with_free_func(g_free);
   fake->faces = g_array_new(FALSE, FALSE, sizeof(FakeArea));
   fake->locked = g_array_new(FALSE, FALSE, sizeof(FakeArea));
+  fake->opened = g_array_new(FALSE, FALSE, sizeof(FakeArea));
   fake->random = seed;
   fake->delay = 60;
   device->up = fake_queue_new(device, NULL);

@@ -1,7 +1,7 @@
 /* Streams between ranks in a program that ThreadSanitizer can judge, because it overrides what
- * orders threads (tests/tsan-glib.h): a corner turn, and a sum; a turn by NCCL between fake
- * devices; integrations that are to change on a rank. With an argument it is a rank; without, it
- * starts two. */
+ * orders threads (tests/tsan-glib.h): a corner turn, and a sum; turns between fake devices by NCCL
+ * and by copies; integrations that are to change on a rank. With an argument it is a rank; without,
+ * it starts two. */
 #include "tests/elements/changed.h"
 #include "tests/elements/fake-nccl.h"
 #include "tests/elements/ranks.h"
@@ -22,11 +22,11 @@
   "astrogridder size=64 cell=20 share=%u/%u ! astrofft ! astroimage ! astroreduce ! "              \
   "fakesink name=imaged sync=false"
 /* Each rank gets something, and nobody all of it. */
-#define BY_NCCL                                                                                    \
+#define BETWEEN_DEVICES                                                                            \
   "astroskysrc stations=4 noise=1 num-buffers=" BUFFERS " block-steps=500 seed=3 ! "               \
   "astroselect stations=%u/%u ! astrochannelizer backend=cpu channels=8 ! "                        \
   "application/x-astro-spectra,format=CI8 ! astroconvert backend=cuda device=%u ! "                \
-  "application/x-astro-spectra,format=CI16LE ! astroalltoall transport=nccl ! "                    \
+  "application/x-astro-spectra,format=CI16LE ! astroalltoall transport=%s ! "                      \
   "astrotranspose backend=cuda device=%u layout=channel:time:station:pol ! "                       \
   "fakesink name=turned sync=false"
 
@@ -75,10 +75,10 @@ static int play(guint rank, guint ranks)
   return EXIT_SUCCESS;
 }
 
-static int play_by_nccl(guint rank, guint ranks)
+static int play_between(guint rank, guint ranks, const char *way)
 {
   gint buffers = 0;
-  g_autofree char *line = g_strdup_printf(BY_NCCL, rank, ranks, rank, rank);
+  g_autofree char *line = g_strdup_printf(BETWEEN_DEVICES, rank, ranks, rank, way, rank);
   g_autoptr(GError) error = NULL;
   g_autoptr(GstElement) pipeline = gst_parse_launch(line, &error);
   g_assert_no_error(error);
@@ -86,6 +86,16 @@ static int play_by_nccl(guint rank, guint ranks)
   play_line(pipeline);
   g_assert_cmpint(g_atomic_int_get(&buffers), >, 0);
   return EXIT_SUCCESS;
+}
+
+static int play_by_nccl(guint rank, guint ranks)
+{
+  return play_between(rank, ranks, "nccl");
+}
+
+static int play_by_copy(guint rank, guint ranks)
+{
+  return play_between(rank, ranks, "copy");
 }
 
 /* A stage before a sum or a turn, asked for another length of integrations while it plays, waits
@@ -146,7 +156,7 @@ static void test_lengths(void)
     start_ranks("", "lengths");
 }
 
-static void test_nccl(void)
+static void test_devices(void)
 {
   if (!test_has_ranks())
     return;
@@ -156,7 +166,9 @@ static void test_nccl(void)
     return;
   }
   g_autofree char *folder = g_dir_make_tmp(NULL, NULL), *setting = test_fake_nccl(folder);
+  g_autofree char *sharing = g_strconcat("export ASTRO_FAKE_SHARES=yes; ", setting, NULL);
   start_ranks(setting, "nccl");
+  start_ranks(sharing, "copy");
   test_forget_fake_nccl(folder);
   g_rmdir(folder);
 }
@@ -166,7 +178,10 @@ int main(int argc, char **argv)
   static const struct {
     const char *name;
     int (*play)(guint rank, guint ranks);
-  } parts[] = { { "play", play }, { "nccl", play_by_nccl }, { "lengths", play_lengths } };
+  } parts[] = { { "play", play },
+                { "nccl", play_by_nccl },
+                { "copy", play_by_copy },
+                { "lengths", play_lengths } };
   const char *rank = g_getenv("OMPI_COMM_WORLD_RANK"), *ranks = g_getenv("OMPI_COMM_WORLD_SIZE");
   for (guint i = 0; argc == 2 && rank && ranks && i < G_N_ELEMENTS(parts); i++)
     if (g_str_equal(argv[1], parts[i].name)) {
@@ -178,6 +193,6 @@ int main(int argc, char **argv)
   test_allow_ranks();
   g_test_add_func("/mpi-threads/ranks", test_ranks_play);
   g_test_add_func("/mpi-threads/lengths", test_lengths);
-  g_test_add_func("/mpi-threads/nccl", test_nccl); /* last: devices are fake from there on */
+  g_test_add_func("/mpi-threads/devices", test_devices); /* last: devices are fake from there on */
   return g_test_run();
 }
