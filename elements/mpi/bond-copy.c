@@ -1,5 +1,6 @@
-/* Blocks by copies: the sender's device writes them where the receiver's device has room. Nothing
- * waits for the other rank on a device. */
+/* Blocks by copies: the sender's device writes them into memory of the receiver's device that other
+ * processes reach, from where the receiver takes them. Nothing waits for the other rank on a
+ * device. */
 #include "config.h"
 #include <string.h>
 
@@ -7,8 +8,79 @@
 #include "core/kit/fail.h"
 #include "elements/mpi/mover.h"
 
-/* The sender's table: AstroTicket of a face of the receiver -> where it reaches it. The receiver's:
- * a face of its own -> GBytes with its ticket. Faces are used again and again, and stay. */
+/* ---- the receiver: landings ---- */
+
+/* Others write here, so that it belongs to no block, and stays to the end of the process. */
+typedef struct {
+  gpointer face;
+  gsize bytes;
+  GBytes *ticket;
+  gboolean is_used; /* a block is to come, or still here */
+} Landing;
+
+/* Of bonds that have ended: some rank may still write there. */
+static GPtrArray *left;
+
+/* Rounds up by at most an eighth or a unit, so that blocks of other sizes land there too. */
+static gsize round_up(gsize bytes)
+{
+  gsize unit = ASTRO_SHARED_UNIT;
+  while (unit * 8 < bytes)
+    unit *= 2;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/* The least one that is free; NULL: none is. */
+static Landing *find_landing(const GPtrArray *landings, gsize bytes)
+{
+  Landing *best = NULL;
+  for (guint i = 0; i < landings->len; i++) {
+    Landing *landing = landings->pdata[i];
+    if (!landing->is_used && landing->bytes >= bytes && (!best || landing->bytes < best->bytes))
+      best = landing;
+  }
+  return best;
+}
+
+static Landing *make_landing(Bond *bond, gsize bytes, GError **error)
+{
+  const AstroDeviceFuncs *funcs = bond->device->funcs;
+  AstroTicket ticket;
+  gpointer face;
+  if (!funcs->alloc(bond->device, bytes, &face, error))
+    return NULL;
+  if (!funcs->share(bond->device, face, &ticket, error)) {
+    funcs->free(bond->device, face);
+    return NULL;
+  }
+  Landing *landing = g_new0(Landing, 1);
+  *landing = (Landing){ face, bytes, g_bytes_new(&ticket, sizeof ticket), FALSE };
+  g_ptr_array_add(bond->own, landing);
+  return landing;
+}
+
+static GBytes *tell_room(Bond *bond, BondBlock *block, GError **error)
+{
+  const gsize bytes = gst_buffer_get_size(block->buffer);
+  Landing *landing = find_landing(bond->own, bytes);
+  if (!landing)
+    landing = make_landing(bond, round_up(bytes), error);
+  if (!landing)
+    return NULL;
+  landing->is_used = TRUE;
+  block->own = landing;
+  return g_bytes_ref(landing->ticket);
+}
+
+static gboolean take_from_landing(Bond *bond, BondBlock *block, GError **error)
+{
+  const gsize bytes = gst_buffer_get_size(block->buffer);
+  return bond->device->funcs->queue_copy_rows(bond->device, bond->moves, block->face, bytes,
+                                              ((const Landing *)block->own)->face, bytes, bytes, 1,
+                                              error);
+}
+
+/* ---- the sender: AstroTicket of a landing -> where it reaches it ---- */
 
 static guint hash_ticket(gconstpointer ticket)
 {
@@ -24,53 +96,8 @@ static gboolean same_tickets(gconstpointer a, gconstpointer b)
   return memcmp(a, b, sizeof(AstroTicket)) == 0;
 }
 
-static gboolean open_faces(Bond *bond, GBytes **id, guint ranks, GError **error)
-{
-  if (bond->role == BOND_SENDER) {
-    bond->own = g_hash_table_new_full(hash_ticket, same_tickets, g_free, NULL);
-    *id = g_bytes_new(NULL, 0);
-  } else {
-    bond->own = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_bytes_unref);
-  }
-  return TRUE;
-}
-
-/* Copies that were begun come to their end by themselves; of a device that has failed nothing is
- * closed. */
-static gboolean settle(Bond *bond)
-{
-  const AstroDeviceFuncs *funcs = bond->device->funcs;
-  AstroEvent *last = funcs->event_record(bond->device, bond->moves, NULL);
-  const gboolean is_settled = last && funcs->event_wait(bond->device, last, NULL);
-  if (last)
-    funcs->event_free(bond->device, last);
-  return is_settled;
-}
-
-static void close_faces(Bond *bond)
-{
-  GHashTable *faces = g_steal_pointer(&bond->own);
-  GHashTableIter iter;
-  gpointer face;
-  g_hash_table_iter_init(&iter, faces);
-  if (bond->role == BOND_SENDER && settle(bond))
-    while (g_hash_table_iter_next(&iter, NULL, &face))
-      bond->device->funcs->close_shared(bond->device, face);
-  g_hash_table_unref(faces);
-}
-
-static GBytes *tell_room(Bond *bond, BondBlock *block, GError **error)
-{
-  AstroTicket ticket;
-  GBytes *told = g_hash_table_lookup(bond->own, block->face);
-  if (!told && bond->device->funcs->share(bond->device, block->face, &ticket, error)) {
-    told = g_bytes_new(&ticket, sizeof ticket);
-    g_hash_table_insert(bond->own, block->face, told);
-  }
-  return told ? g_bytes_ref(told) : NULL;
-}
-
-static gpointer find_room(Bond *bond, GBytes *said, GError **error)
+/* It stays open until the bond ends. */
+static gpointer reach_landing(Bond *bond, GBytes *said, GError **error)
 {
   gsize bytes;
   const AstroTicket *ticket = g_bytes_get_data(said, &bytes);
@@ -86,18 +113,69 @@ static gpointer find_room(Bond *bond, GBytes *said, GError **error)
   return face;
 }
 
-/* A receiver hears that the block is there. */
-static gboolean begin(Bond *bond, BondBlock *block, GBytes *said, GError **error)
+static gboolean send_to_landing(Bond *bond, BondBlock *block, GBytes *said, GError **error)
+{
+  gpointer landing = reach_landing(bond, said, error);
+  return landing &&
+         bond->device->funcs->queue_copy_out(bond->device, bond->moves, landing, block->face,
+                                             gst_buffer_get_size(block->buffer), error);
+}
+
+/* Copies that were begun come to their end by themselves; of a device that has failed nothing is
+ * closed. */
+static gboolean settle(Bond *bond)
 {
   const AstroDeviceFuncs *funcs = bond->device->funcs;
-  bond_enter(block, BOND_QUEUES);
+  AstroEvent *last = funcs->event_record(bond->device, bond->moves, NULL);
+  const gboolean is_settled = last && funcs->event_wait(bond->device, last, NULL);
+  if (last)
+    funcs->event_free(bond->device, last);
+  return is_settled;
+}
+
+static void close_landings(Bond *bond, GHashTable *landings)
+{
+  GHashTableIter iter;
+  gpointer face;
+  g_hash_table_iter_init(&iter, landings);
+  if (settle(bond))
+    while (g_hash_table_iter_next(&iter, NULL, &face))
+      bond->device->funcs->close_shared(bond->device, face);
+  g_hash_table_unref(landings);
+}
+
+/* ---- both ---- */
+
+static gboolean open_landings(Bond *bond, GBytes **id, guint ranks, GError **error)
+{
   if (bond->role == BOND_SENDER) {
-    gpointer room = find_room(bond, said, error);
-    if (!room || !funcs->queue_copy_out(bond->device, bond->moves, room, block->face,
-                                        gst_buffer_get_size(block->buffer), error))
-      return FALSE;
+    bond->own = g_hash_table_new_full(hash_ticket, same_tickets, g_free, NULL);
+    *id = g_bytes_new(NULL, 0);
+  } else {
+    bond->own = g_ptr_array_new();
   }
-  return bond_moves(bond, block, error);
+  return TRUE;
+}
+
+static void end(Bond *bond)
+{
+  gpointer own = g_steal_pointer(&bond->own);
+  if (bond->role == BOND_SENDER) {
+    close_landings(bond, own);
+    return;
+  }
+  if (!left)
+    left = g_ptr_array_new();
+  g_ptr_array_extend_and_steal(left, own);
+}
+
+/* The receiver hears that the block has landed. */
+static gboolean begin(Bond *bond, BondBlock *block, GBytes *said, GError **error)
+{
+  bond_enter(block, BOND_QUEUES);
+  return (bond->role == BOND_SENDER ? send_to_landing(bond, block, said, error)
+                                    : take_from_landing(bond, block, error)) &&
+         bond_moves(bond, block, error);
 }
 
 static gboolean advance(Bond *bond, gboolean may_begin, GError **error)
@@ -116,9 +194,12 @@ static gboolean advance(Bond *bond, gboolean may_begin, GError **error)
   return TRUE;
 }
 
-static void has_gone(Bond *bond)
+static void has_moved(Bond *bond, BondBlock *block)
 {
-  bond_say(bond, PARCEL_GO, NULL);
+  if (bond->role == BOND_SENDER)
+    bond_say(bond, PARCEL_GO, NULL);
+  else
+    ((Landing *)block->own)->is_used = FALSE;
 }
 
-const BondMover bond_by_copy = { open_faces, close_faces, tell_room, advance, has_gone };
+const BondMover bond_by_copy = { open_landings, end, tell_room, advance, has_moved };

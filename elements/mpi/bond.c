@@ -204,8 +204,8 @@ gboolean bond_step(Bond *bond, gboolean may_begin, BondMoved *moved, GError **er
   moved->buffer = g_steal_pointer(&first->buffer);
   moved->owner = first->owner;
   memcpy(moved->us, first->us, sizeof moved->us);
+  if (bond->mover->has_moved)
+    bond->mover->has_moved(bond, first);
   block_free(bond, g_queue_pop_head(&bond->blocks));
-  if (bond->role == BOND_SENDER && bond->mover->has_gone)
-    bond->mover->has_gone(bond);
   return TRUE;
 }

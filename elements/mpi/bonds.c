@@ -54,7 +54,7 @@ void bonds_start(const AstroWorld *world, const BondsCalls *calls)
   FOR_LANES(way)
   {
     b.lanes[way].pairs = g_new0(Pair, world->ranks);
-    b.lanes[way].room = room_new(way == WAY_COPY);
+    b.lanes[way].room = room_new();
   }
 }
 

@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 typedef struct {
   GstBuffer *buffer;
   gpointer face, owner;
+  gpointer own; /* the mover's */
   BondStretch stretch;
   AstroEvent *event; /* the end of what it waits for; NULL: nothing */
   gint64 since;      /* of the stretch */
@@ -22,8 +23,8 @@ typedef struct {
   GBytes *(*tell_room)(Bond *bond, BondBlock *block, GError **error);
   /* Begins with blocks whose turn it is. */
   gboolean (*advance)(Bond *bond, gboolean may_begin, GError **error);
-  /* A block that was sent has gone; may be NULL. */
-  void (*has_gone)(Bond *bond);
+  /* A block has gone, or is there; may be NULL. */
+  void (*has_moved)(Bond *bond, BondBlock *block);
 } BondMover;
 
 typedef enum { BOND_SENDER, BOND_RECEIVER } BondRole;

@@ -10,22 +10,20 @@
 #define MOST_OTHERS 16
 
 struct _Room {
-  gboolean is_shared;
   GPtrArray *blocks; /* GstMemory; free if nobody else has a reference; longest unused first */
 };
 
-Room *room_new(gboolean is_shared)
+Room *room_new(void)
 {
   Room *room = g_new(Room, 1);
-  room->is_shared = is_shared;
   room->blocks = g_ptr_array_new_with_free_func((GDestroyNotify)gst_memory_unref);
   return room;
 }
 
 /* Rounds up by at most an eighth, so that blocks fit for other sizes too. */
-static gsize round_up(const Room *room, gsize bytes)
+static gsize round_up(gsize bytes)
 {
-  gsize unit = room->is_shared ? ASTRO_SHARED_UNIT : 256;
+  gsize unit = 256;
   while (unit * 8 < bytes)
     unit *= 2;
   return (bytes + unit - 1) / unit * unit;
@@ -36,29 +34,18 @@ static gboolean is_free(const GstMemory *block)
   return GST_MINI_OBJECT_REFCOUNT_VALUE(block) == 1;
 }
 
-/* Blocks that stay serve for anything smaller. */
-static gboolean fits(const Room *room, const GstMemory *block, gsize bytes)
-{
-  return room->is_shared ? block->maxsize >= bytes : block->maxsize == bytes;
-}
-
 /* NULL: there is none. It becomes the one that was used last. */
 static GstMemory *find_free(Room *room, gsize bytes)
 {
-  GstMemory *best = NULL;
-  guint best_at = 0;
   for (guint i = 0; i < room->blocks->len; i++) {
     GstMemory *block = room->blocks->pdata[i];
-    if (is_free(block) && fits(room, block, bytes) && (!best || block->maxsize < best->maxsize)) {
-      best = block;
-      best_at = i;
+    if (is_free(block) && block->maxsize == bytes) {
+      g_ptr_array_steal_index(room->blocks, i);
+      g_ptr_array_add(room->blocks, block);
+      return block;
     }
   }
-  if (best) {
-    g_ptr_array_steal_index(room->blocks, best_at);
-    g_ptr_array_add(room->blocks, best);
-  }
-  return best;
+  return NULL;
 }
 
 static void drop_others(Room *room)
@@ -71,8 +58,7 @@ static void drop_others(Room *room)
 
 static GstMemory *make(Room *room, gsize bytes, GError **error)
 {
-  if (!room->is_shared)
-    drop_others(room);
+  drop_others(room);
   GstMemory *block = astro_memory_new(bytes, NULL);
   if (block)
     g_ptr_array_add(room->blocks, block);
@@ -84,9 +70,9 @@ static GstMemory *make(Room *room, gsize bytes, GError **error)
 
 GstBuffer *room_take(Room *room, gsize bytes, gboolean may_make, GError **error)
 {
-  GstMemory *block = find_free(room, round_up(room, bytes));
+  GstMemory *block = find_free(room, round_up(bytes));
   if (!block && may_make)
-    block = make(room, round_up(room, bytes), error);
+    block = make(room, round_up(bytes), error);
   if (!block)
     return NULL;
   astro_memory_forget(block);

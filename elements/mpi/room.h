@@ -10,9 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct _Room Room;
 
-/* is_shared: other processes reach its blocks, so that they stay, and are of whole units of shared
- * memory. */
-Room *room_new(gboolean is_shared);
+Room *room_new(void);
 
 /* A buffer of that size; NULL: none is free, and a new one may not be made now, or, with an error,
  * there is no memory. While a kernel of NCCL waits for the one of another rank, memory must not be
