@@ -18,7 +18,7 @@ typedef struct {
   gboolean is_used; /* a block is to come, or still here */
 } Landing;
 
-/* Of bonds that have ended: some rank may still write there. */
+/* Bonds that have ended leave theirs here: some rank may still write there. */
 static GPtrArray *left;
 
 /* Rounds up by at most an eighth or a unit, so that blocks of other sizes land there too. */
