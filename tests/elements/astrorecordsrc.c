@@ -77,6 +77,7 @@ static void test_threads(void)
     }
   test_says(r.warnings->str, "16 of 832 samples are lost");
   test_says(r.warnings->str, "1 invalid frames");
+  test_says(r.warnings->str, "1 of times that others have already");
   test_says(r.warnings->str, "11 bytes that are no frames");
   g_unlink(path);
 }
@@ -210,6 +211,29 @@ static void test_seek(void)
       g_assert_cmpint(recorded_value(&r, step, 0, 1, 0), ==,
                       expected(step + 4 * PAYLOAD, 0x5762, 3));
   }
+  g_unlink(path);
+}
+
+/* A recorder that keeps its epoch counts the leap second at the end of 2016 like any other. */
+static void test_leap(void)
+{
+  GByteArray *bytes = g_byte_array_new();
+  for (guint i = 0; i < 40; i++) {
+    const RecordingVdif frame = { .second = i / 10, .number = i % 10, .bits = 8 };
+    const guint32 second = GUINT32_TO_LE(184 * 86400 - 2 + i / 10);
+    const gsize at = bytes->len;
+    add_frame(bytes, &frame, 10);
+    memcpy(bytes->data + at, &second, sizeof second);
+    bytes->data[at + 7] = 33; /* half years since 2000 */
+  }
+  g_autofree char *path = recording_save(bytes, "leap.vdif");
+  g_auto(Recorded) r = recorded_read(path, "");
+  g_assert_cmpuint(recorded_end(&r), ==, 40 * PAYLOAD);
+  g_assert_cmpint(r.observation->start_mjd, ==, 57753);
+  g_assert_cmpuint(r.observation->start_ns, ==, (guint64)86398 * GST_SECOND);
+  for (guint64 step = 0; step < 40 * PAYLOAD; step++)
+    g_assert_cmpint(recorded_value(&r, step, 0, 0, 0), ==, expected(step, 0, 0));
+  g_assert_cmpstr(r.warnings->str, ==, "");
   g_unlink(path);
 }
 
@@ -871,6 +895,7 @@ static void test_array(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrorecordsrc/vdif/threads", test_threads);
+  g_test_add_func("/astrorecordsrc/vdif/leap", test_leap);
   g_test_add_func("/astrorecordsrc/vdif/threads-are", test_threads_are);
   g_test_add_func("/astrorecordsrc/vdif/channels", test_channels);
   g_test_add_func("/astrorecordsrc/vdif/two-bits", test_two_bits);
