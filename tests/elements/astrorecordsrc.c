@@ -427,6 +427,38 @@ static void test_dada_bits(void)
   g_unlink(vdif);
 }
 
+/* The fraction of the second of the start has a keyword of its own. */
+static void test_dada_picoseconds(void)
+{
+  g_autofree char *path =
+      save_dada("start.dada", DADA DADA_START "NCHAN 1\nPICOSECONDS 123456789012\n", 0, 16);
+  g_auto(Recorded) r = recorded_read(path, "");
+  g_assert_cmpint(r.observation->start_mjd, ==, RECORDING_MJD);
+  g_assert_cmpuint(r.observation->start_ns, ==, RECORDING_NS + 123456789);
+  g_unlink(path);
+}
+
+/* Files that overlap by more than they say; those that say so overlap without a warning. */
+static void test_dada_overlap(void)
+{
+  for (guint told = 0; told < 2; told++) {
+    g_autofree char *lines = g_strdup_printf(DADA DADA_START "NCHAN 1\nOBS_OVERLAP %u\n", told * 8);
+    g_autofree char *later = g_strconcat(lines, "OBS_OFFSET 32\n", NULL);
+    g_autofree char *a = save_dada("a.dada", lines, 0, 40), *b = save_dada("b.dada", later, 32, 40);
+    g_autofree char *names = g_strdup_printf("%s,%s", a, b);
+    g_auto(Recorded) r = recorded_read(names, "");
+    g_assert_cmpuint(recorded_end(&r), ==, 18);
+    for (guint step = 0; step < 18; step++)
+      g_assert_cmpint(recorded_value(&r, step, 0, 0, 0), ==, (gint)step * 4);
+    if (told)
+      g_assert_cmpstr(r.warnings->str, ==, "");
+    else
+      test_says(r.warnings->str, "2 steps come twice");
+    g_unlink(a);
+    g_unlink(b);
+  }
+}
+
 static void test_dada_refused(void)
 {
   static const struct {
@@ -448,6 +480,10 @@ static void test_dada_refused(void)
     { DADA "UTC_START yesterday\nNCHAN 1\n", "", "UTC_START is \"yesterday\"" },
     { DADA DADA_START "NCHAN 1\nMJD_START 58881.5\n", "", "MJD_START is 58881.5" },
     { DADA DADA_START, "", "set channels" },
+    { DADA DADA_START "NCHAN 1\nNBIT 16\nENDIAN BIG\n", "", "ENDIAN is BIG" },
+    { DADA DADA_START "NCHAN 1\nENCODING OFFSETBINARY\n", "", "set numbers=offset" },
+    { DADA DADA_START "NCHAN 1\nSTATE PPQQ\n", "", "STATE is PPQQ, which is detected power" },
+    { DADA DADA_START "NCHAN 1\nPICOSECONDS 1e3\n", "", "PICOSECONDS is \"1e3\"" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = save_dada("bad.dada", cases[i].lines, 0, 16);
@@ -906,6 +942,8 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/dada/orders", test_dada_orders);
   g_test_add_func("/astrorecordsrc/dada/heaps", test_dada_heaps);
   g_test_add_func("/astrorecordsrc/dada/bits", test_dada_bits);
+  g_test_add_func("/astrorecordsrc/dada/picoseconds", test_dada_picoseconds);
+  g_test_add_func("/astrorecordsrc/dada/overlap", test_dada_overlap);
   g_test_add_func("/astrorecordsrc/dada/refused", test_dada_refused);
   g_test_add_func("/astrorecordsrc/guppi/blocks", test_guppi);
   g_test_add_func("/astrorecordsrc/guppi/bits", test_guppi_bits);
