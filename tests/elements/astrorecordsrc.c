@@ -616,6 +616,32 @@ static void test_guppi_dropped(void)
   g_unlink(path);
 }
 
+/* Channels of several antennas, one antenna after another. */
+static void test_guppi_antennas(void)
+{
+  for (guint falls = 0; falls < 2; falls++) {
+    g_autofree char *lines =
+        g_strdup_printf(GUPPI "OBSNCHAN 6\nNANTS 2\nNPOL 2\n", 8, falls ? -3. : 3., 120, 0, 0);
+    GByteArray *bytes = g_byte_array_new();
+    recording_guppi(bytes, lines, FALSE);
+    for (guint8 i = 0; i < 120; i++)
+      g_byte_array_append(bytes, &i, 1);
+    g_autofree char *path = recording_save(bytes, "antennas.raw");
+    g_auto(Recorded) r = recorded_read(path, "");
+    g_assert_cmpuint(astro_stream_extent(&r.stream, ASTRO_AXIS_STATION), ==, 2);
+    g_assert_cmpuint(astro_stream_extent(&r.stream, ASTRO_AXIS_CHANNEL), ==, 3);
+    g_assert_cmpfloat(r.stream.bandwidth, ==, 3e6);
+    g_assert_cmpuint(recorded_end(&r), ==, 10);
+    for (guint step = 0; step < 10; step++)
+      for (guint row = 0; row < 6; row++) {
+        const guint channel = falls ? 2 - row % 3 : row % 3;
+        g_assert_cmpint(recorded_value(&r, step, channel, row / 3, 0), ==,
+                        (gint)(2 * (10 * row + step)));
+      }
+    g_unlink(path);
+  }
+}
+
 static void test_guppi_refused(void)
 {
   static const struct {
@@ -636,6 +662,12 @@ static void test_guppi_refused(void)
   g_autofree char *path = recording_save(bytes, "two.raw");
   recorded_refused(path, "", "OBSBW is -3");
   g_unlink(path);
+  g_autofree char *lines = g_strdup_printf(GUPPI "NANTS 2\n", 8, 3., 120, 0, 0);
+  bytes = g_byte_array_new();
+  recording_guppi(bytes, lines, FALSE);
+  g_autofree char *odd = recording_save(bytes, "odd.raw");
+  recorded_refused(odd, "", "OBSNCHAN is 3, NANTS 2: expected as many channels of each antenna");
+  g_unlink(odd);
 }
 
 /* ---- Mark 5B and cu8 ---- */
@@ -948,6 +980,7 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/guppi/blocks", test_guppi);
   g_test_add_func("/astrorecordsrc/guppi/bits", test_guppi_bits);
   g_test_add_func("/astrorecordsrc/guppi/dropped", test_guppi_dropped);
+  g_test_add_func("/astrorecordsrc/guppi/antennas", test_guppi_antennas);
   g_test_add_func("/astrorecordsrc/guppi/refused", test_guppi_refused);
   g_test_add_func("/astrorecordsrc/mark5b", test_mark5b);
   g_test_add_func("/astrorecordsrc/unsigned", test_unsigned);
