@@ -1,6 +1,7 @@
 /* Reads what a Measurement Set says about itself, and the columns that say what each row holds. */
 #include "core/sets/tables-private.hh"
 
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -155,6 +156,35 @@ void read_setups(const Table &set, AstroSetAbout &about)
   }
 }
 
+bool is_along(double angle, double direction)
+{
+  return std::fabs(std::remainder(angle - direction, G_PI)) < 0.01;
+}
+
+/* pyuvdata gives each feed its own angle from north through east; in sets of CASA both are turned
+ * by one angle, mostly 0. The table may be missing. */
+bool x_is_east(const Table &set)
+{
+  const String path = set.tableName() + "/FEED";
+  if (!Table::isReadable(path))
+    return false;
+  const Table table(path);
+  const ArrayColumn<Double> angles(table, "RECEPTOR_ANGLE");
+  const ArrayColumn<String> types(table, "POLARIZATION_TYPE");
+  for (rownr_t row = 0; row < table.nrow(); row++) {
+    const Array<Double> angle = angles(row);
+    const Array<String> type = types(row);
+    if (angle.nelements() != 2 || type.nelements() != 2)
+      return false;
+    for (size_t feed = 0; feed < 2; feed++) {
+      const String &is = type.data()[feed];
+      if ((is != "X" && is != "Y") || !is_along(angle.data()[feed], is == "X" ? G_PI_2 : 0))
+        return false;
+    }
+  }
+  return table.nrow() > 0;
+}
+
 void read_ours(const Table &set, AstroSetOurs &ours)
 {
   if (!set.keywordSet().isDefined("GST_ASTRO"))
@@ -185,6 +215,7 @@ void read_about(const Table &set, AstroSetAbout &about)
   const TableRecord time = TableColumn(set, "TIME").keywordSet();
   about.clock =
       text(time.isDefined("MEASINFO") ? time.asRecord("MEASINFO").asString("Ref") : String("UTC"));
+  about.x_is_east = x_is_east(set);
   read_ours(set, about.ours);
 }
 

@@ -110,6 +110,18 @@ static gboolean refuse_products(const AstroSetReader *r, gint found, GError **er
                          found);
 }
 
+/* X points north in our streams. Where a set's X points east, its Y points north. */
+static void turn_products(AstroSetReader *r)
+{
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
+    const gint before = r->place[p];
+    r->place[p] = r->place[p + 1];
+    r->place[p + 1] = before;
+  }
+  astro_set_note(r, "X points east (RECEPTOR_ANGLE of table FEED): its X are called Y, and its Y "
+                    "X, since X points north in streams");
+}
+
 /* Numbers of a set are RR, RL, LR, LL; ours are RR, LL, RL, LR. */
 static gboolean find_products(AstroSetReader *r, const char **basis, GError **error)
 {
@@ -139,8 +151,11 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
     r->place[ours[hand]] = (gint)k;
   }
   r->pols = 2;
-  return s->n_products > 0 ||
-         astro_set_wrong(r, error, "table POLARIZATION has no products (CORR_TYPE)");
+  if (s->n_products == 0)
+    return astro_set_wrong(r, error, "table POLARIZATION has no products (CORR_TYPE)");
+  if (r->about.x_is_east && first == ASTRO_SET_XX)
+    turn_products(r);
+  return TRUE;
 }
 
 /* ---- which rows belong together ---- */

@@ -56,8 +56,9 @@ typedef struct {
   AstroSetBand *bands;
   guint n_setups;
   AstroSetSetup *setups;
-  char *clock; /* of times: "UTC" */
-  char *unit;  /* of the values, "Jy"; empty: not told */
+  char *clock;        /* of times: "UTC" */
+  char *unit;         /* of the values, "Jy"; empty: not told */
+  gboolean x_is_east; /* and Y is north, at all antennas */
   AstroSetOurs ours;
 } AstroSetAbout;
 void astro_set_about_clear(AstroSetAbout *about);

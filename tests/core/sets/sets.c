@@ -704,6 +704,29 @@ static void many_readers(Place *place, gconstpointer data)
   g_assert_nonnull(two);
 }
 
+/* Where X points east it is our Y; feeds that are turned together, as CASA has them, stay. */
+static void x_east(Place *place, gconstpointer data)
+{
+  static const Shape shape = {
+    .stations = 3, .pols = 2, .channels = 2, .format = ASTRO_FORMAT_CF32LE
+  };
+  g_auto(Read) before = { 0 }, east = { 0 };
+  write_set(place->path, &shape);
+  test_alter_feeds(place->path, G_PI_2, G_PI_2);
+  g_autoptr(AstroSetReader) one = open_set(place->path, &plain);
+  g_assert_cmpstr(astro_set_reader_contents(one)->note, ==, NULL);
+  g_assert_true(read_frame(one, &before));
+  test_alter_feeds(place->path, -G_PI_2, 0);
+  g_autoptr(AstroSetReader) other = open_set(place->path, &plain);
+  test_says(astro_set_reader_contents(other)->note, "X points east");
+  g_assert_true(read_frame(other, &east));
+  for (guint i = 0; i < 2 * 6 * 4; i++) {
+    const guint turned = i / 4 * 4 + 3 - i % 4;
+    g_assert_cmpuint(east.counts[turned], ==, before.counts[i]);
+    g_assert_cmpmem(east.data + 2 * turned, 8, before.data + 2 * i, 8);
+  }
+}
+
 #define CASE(name, function) g_test_add("/sets/" name, Place, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -713,6 +736,7 @@ int main(int argc, char **argv)
   CASE("returns", returns);
   CASE("any-order", any_order);
   CASE("conjugated", conjugated);
+  CASE("x-east", x_east);
   CASE("missing-row", missing_row);
   CASE("flagged-row", flagged_row);
   CASE("mirrored", mirrored);
