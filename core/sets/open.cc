@@ -121,6 +121,7 @@ void read_bands(const Table &set, AstroSetAbout &about)
 {
   const Table table = sub_table(set, "SPECTRAL_WINDOW");
   const ArrayColumn<Double> frequencies(table, "CHAN_FREQ"), widths(table, "CHAN_WIDTH");
+  const bool has_reference = table.tableDesc().isColumn("MEAS_FREQ_REF");
   about.n_bands = checked("SPECTRAL_WINDOW", table.nrow());
   about.bands = g_new0(AstroSetBand, about.n_bands);
   for (guint i = 0; i < about.n_bands; i++) {
@@ -130,6 +131,7 @@ void read_bands(const Table &set, AstroSetAbout &about)
             std::to_string(frequency.nelements()) + " frequencies and " +
             std::to_string(width.nelements()) + " widths, expected one each for every channel");
     about.bands[i].n_channels = frequency.nelements();
+    about.bands[i].reference = has_reference ? ScalarColumn<Int>(table, "MEAS_FREQ_REF")(i) : -1;
     about.bands[i].frequencies = copy(frequency);
     about.bands[i].widths = copy(width);
   }

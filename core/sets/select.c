@@ -99,6 +99,20 @@ static gboolean find_setups(AstroSetReader *r, gint band, GError **error)
   return astro_set_join_bands(r, used, error);
 }
 
+/* Frequencies of another frame than that of the Earth differ by up to 2e-4 of themselves, and so
+ * do (u,v,w) in wavelengths. */
+static void note_reference(AstroSetReader *r)
+{
+  static const char *const frames[] = { "REST", "LSRK",    "LSRD",   "BARY", NULL,
+                                        NULL,   "GALACTO", "LGROUP", "CMB" };
+  const gint found = r->about.bands[r->setup->band].reference;
+  if (found >= 0 && found < (gint)G_N_ELEMENTS(frames) && frames[found])
+    astro_set_note(r,
+                   "frequencies of spectral window %u are in the frame %s (MEAS_FREQ_REF), and are "
+                   "taken as those at the telescope",
+                   r->setup->band, frames[found]);
+}
+
 /* ---- products ---- */
 
 static gboolean refuse_products(const AstroSetReader *r, gint found, GError **error)
@@ -366,6 +380,7 @@ gboolean astro_set_select(AstroSetReader *r, const AstroSetOptions *options, GEr
       !find_setups(r, options->band, error) || !find_products(r, &basis, error) ||
       !put_rows(r, options->band, error))
     return FALSE;
+  note_reference(r);
   make_observation(r, basis);
   return check_positions(r, error) && find_times(r, error);
 }

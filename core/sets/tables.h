@@ -19,6 +19,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint n_channels;
   double *frequencies, *widths; /* of channels */
+  gint reference; /* MEAS_FREQ_REF, casacore's number of the frame; -1: it is not told */
 } AstroSetBand;
 
 typedef struct {

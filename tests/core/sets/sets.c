@@ -727,6 +727,15 @@ static void x_east(Place *place, gconstpointer data)
   }
 }
 
+/* Frequencies that follow another frame than the Earth's are told. */
+static void other_frame(Place *place, gconstpointer data)
+{
+  write_set(place->path, &single);
+  test_alter_integer(place->path, "SPECTRAL_WINDOW", "MEAS_FREQ_REF", 0, 1);
+  g_autoptr(AstroSetReader) reader = open_set(place->path, &plain);
+  test_says(astro_set_reader_contents(reader)->note, "window 0 are in the frame LSRK");
+}
+
 #define CASE(name, function) g_test_add("/sets/" name, Place, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -737,6 +746,7 @@ int main(int argc, char **argv)
   CASE("any-order", any_order);
   CASE("conjugated", conjugated);
   CASE("x-east", x_east);
+  CASE("other-frame", other_frame);
   CASE("missing-row", missing_row);
   CASE("flagged-row", flagged_row);
   CASE("mirrored", mirrored);
