@@ -146,10 +146,8 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
   for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++)
     r->place[p] = -1;
   r->pols = 1;
-  if (s->n_products == 1) {
-    const gint found = s->products[0], hand = found - first;
-    if (found != ASTRO_SET_STOKES_I && hand != 0 && hand != 3)
-      return refuse_products(r, found, error);
+  const gint found = s->n_products == 1 ? s->products[0] : 0, hand = found - first;
+  if (found == ASTRO_SET_STOKES_I || (found > 0 && (hand == 0 || hand == 3))) {
     if (found == ASTRO_SET_STOKES_I)
       *basis = "stokes";
     else if (hand != 0)
@@ -159,10 +157,10 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
     return TRUE;
   }
   for (guint k = 0; k < s->n_products; k++) {
-    const gint hand = s->products[k] - first;
-    if (hand < 0 || hand > 3 || r->place[ours[hand]] >= 0)
+    const gint at = s->products[k] - first;
+    if (at < 0 || at > 3 || r->place[ours[at]] >= 0)
       return refuse_products(r, s->products[k], error);
-    r->place[ours[hand]] = (gint)k;
+    r->place[ours[at]] = (gint)k;
   }
   r->pols = 2;
   if (s->n_products == 0)

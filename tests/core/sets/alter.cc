@@ -53,6 +53,12 @@ void test_alter_double(const char *set, const char *table, const char *column, g
   ScalarColumn<Double>(t, column).put(row, value);
 }
 
+void test_alter_product(const char *set, gint number)
+{
+  Table t = open(set, "POLARIZATION");
+  ArrayColumn<Int>(t, "CORR_TYPE").put(0, Vector<Int>(1, number));
+}
+
 void test_alter_feeds(const char *set, double x, double y)
 {
   Table t = open(set, "FEED");

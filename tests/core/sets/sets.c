@@ -727,6 +727,28 @@ static void x_east(Place *place, gconstpointer data)
   }
 }
 
+/* A set may have one of the cross-hands alone; others than those of a basis, and I, are refused. */
+static void lone_product(Place *place, gconstpointer data)
+{
+  g_auto(Read) xx = { 0 }, xy = { 0 };
+  write_set(place->path, &single);
+  g_autoptr(AstroSetReader) one = open_set(place->path, &plain);
+  g_assert_true(read_frame(one, &xx));
+  test_alter_product(place->path, 10);
+  g_autoptr(AstroSetReader) other = open_set(place->path, &plain);
+  g_assert_cmpuint(astro_stream_extent(&astro_set_reader_contents(other)->stream, ASTRO_AXIS_POL),
+                   ==, 2);
+  g_assert_true(read_frame(other, &xy));
+  for (guint i = 0; i < 2 * 10; i++) {
+    const guint j = 4 * i + 2; /* XY of antennas 1 and 2 is YX of 2 and 1 */
+    g_assert_cmpuint(xy.counts[4 * i], ==, 0);
+    g_assert_cmpuint(xy.counts[j], ==, xx.counts[i]);
+    g_assert_cmpmem(xy.data + 2 * j, 8, xx.data + 2 * i, 8);
+  }
+  test_alter_product(place->path, 2);
+  assert_refused(place->path, &plain, "a product 2 (CORR_TYPE)");
+}
+
 /* Frequencies that follow another frame than the Earth's are told. */
 static void other_frame(Place *place, gconstpointer data)
 {
@@ -746,6 +768,7 @@ int main(int argc, char **argv)
   CASE("any-order", any_order);
   CASE("conjugated", conjugated);
   CASE("x-east", x_east);
+  CASE("lone-product", lone_product);
   CASE("other-frame", other_frame);
   CASE("missing-row", missing_row);
   CASE("flagged-row", flagged_row);
