@@ -180,15 +180,16 @@ static void take_stats(AstroRecordSrc *self)
 static void warn_of_losses(AstroRecordSrc *self)
 {
   const AstroRecordingStats *stats = astro_recording_stats(self->recording);
-  if (stats->lost || stats->odd_bytes || stats->late)
-    GST_ELEMENT_WARNING(self, STREAM, DECODE,
-                        ("%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                         " samples are lost, with %" G_GUINT64_FORMAT
-                         " invalid frames, %" G_GUINT64_FORMAT
-                         " that come too late, and %" G_GUINT64_FORMAT " bytes that are no frames",
-                         self->now.location, stats->lost, stats->samples, stats->invalid,
-                         stats->late, stats->odd_bytes),
-                        (NULL));
+  if (stats->lost || stats->odd_bytes || stats->late || stats->duplicate)
+    GST_ELEMENT_WARNING(
+        self, STREAM, DECODE,
+        ("%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+         " samples are lost, with %" G_GUINT64_FORMAT " invalid frames, %" G_GUINT64_FORMAT
+         " that come too late, %" G_GUINT64_FORMAT
+         " of times that others have already, and %" G_GUINT64_FORMAT " bytes that are no frames",
+         self->now.location, stats->lost, stats->samples, stats->invalid, stats->late,
+         stats->duplicate, stats->odd_bytes),
+        (NULL));
 }
 
 /* ---- files ---- */

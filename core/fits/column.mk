@@ -8,6 +8,7 @@ core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/uvfits/read.c core/fits/uvfits/read.h \
   core/fits/uvfits/reader.h core/fits/uvfits/header.c core/fits/uvfits/groups.c core/fits/uvfits/stations.c core/fits/uvfits/order.c core/fits/uvfits/places.c core/fits/uvfits/weights.c core/fits/uvfits/files.c core/fits/uvfits/band.c \
   core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
+  core/fits/table/filter-limits.c core/fits/table/filter-limits.h \
   core/fits/table/rows.c core/fits/table/rows.h \
   core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-reader.h \
   core/fits/table/catalogue-columns.c core/fits/table/catalogue-points.c core/fits/table/catalogue-hdf5.c core/fits/table/catalogue-text.c \

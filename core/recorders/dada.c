@@ -23,6 +23,7 @@
 #define MHZ 1e6
 #define MJD_1970 40587
 #define MOST_DAY 100000
+#define PS_A_SECOND ((guint64)1000000000000)
 #define MOST_DIGITS 20 /* of a fraction of a day that are read */
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
 
@@ -85,6 +86,39 @@ static gboolean check_bits(const AstroRecording *recording, const char *name, GE
                              name, bits);
 }
 
+/* Some headers say more of numbers than most. */
+static gboolean check_numbers(const AstroRecording *recording,
+                              const AstroRecorderKeywords *keywords, GError **error)
+{
+  const char *endian = astro_recorder_keyword(keywords, "ENDIAN"),
+             *encoding = astro_recorder_keyword(keywords, "ENCODING");
+  if (endian && g_ascii_strncasecmp(endian, "BIG", 3) == 0 && recording->packing.bits > 8)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: ENDIAN is %s, expected numbers whose lowest byte comes first",
+                               keywords->file, endian);
+  if (encoding && g_ascii_strncasecmp(encoding, "OFFSET", 6) == 0 &&
+      recording->settings->numbers == ASTRO_RECORDER_NUMBERS_AUTO)
+    return astro_recorder_fail(error, SETTINGS, "%s: ENCODING is %s: set numbers=offset",
+                               keywords->file, encoding);
+  return TRUE;
+}
+
+/* States of detected samples, as DSPSR calls them. */
+static const char *const detected[] = { "Intensity", "NthPower",  "PP",     "QQ",
+                                        "Coherence", "Invariant", "Stokes", "PseudoStokes" };
+
+static gboolean check_state(const AstroRecorderKeywords *keywords, GError **error)
+{
+  const char *state = astro_recorder_keyword(keywords, "STATE");
+  for (guint i = 0; state && i < G_N_ELEMENTS(detected); i++)
+    if (g_ascii_strncasecmp(state, detected[i], strlen(detected[i])) == 0)
+      return astro_recorder_fail(error, FORMAT,
+                                 "%s: STATE is %s, which is detected power: expected voltages "
+                                 "(Nyquist or Analytic)",
+                                 keywords->file, state);
+  return TRUE;
+}
+
 static gboolean read_packing(AstroRecording *recording, const AstroRecorderKeywords *keywords,
                              GError **error)
 {
@@ -103,7 +137,7 @@ static gboolean read_packing(AstroRecording *recording, const AstroRecorderKeywo
     .high_first = recording->settings->numbers == ASTRO_RECORDER_NUMBERS_OFFSET_HIGH ||
                   recording->settings->numbers == ASTRO_RECORDER_NUMBERS_SIGNED_HIGH,
   };
-  return check_bits(recording, keywords->file, error);
+  return check_bits(recording, keywords->file, error) && check_numbers(recording, keywords, error);
 }
 
 static AstroAxis axis_of(char letter)
@@ -256,6 +290,20 @@ static gboolean read_utc(const char *text, gint64 *ns)
   return strlen(iso) > 10 && iso[10] == 'T' && astro_time_parse(iso, ns);
 }
 
+/* PICOSECONDS are those after a UTC_START of whole seconds. */
+static gboolean read_picoseconds(const AstroRecorderKeywords *keywords, gint64 *ns, double *digit,
+                                 GError **error)
+{
+  guint64 picoseconds;
+  if (!astro_recorder_keyword_whole(keywords, "PICOSECONDS", PS_A_SECOND - 1, &picoseconds, error))
+    return FALSE;
+  if (!astro_recorder_keyword(keywords, "PICOSECONDS") || *digit < 1)
+    return TRUE;
+  *ns += (gint64)(picoseconds + 500) / 1000;
+  *digit = 1 / (double)PS_A_SECOND;
+  return TRUE;
+}
+
 /* UTC_START, or MJD_START where that has more digits. */
 static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_start, gint64 *ns,
                            GError **error)
@@ -263,11 +311,14 @@ static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_
   const char *utc = astro_recorder_keyword(keywords, "UTC_START"),
              *mjd = astro_recorder_keyword(keywords, "MJD_START");
   gint64 by_day = 0;
+  double digit = utc ? last_digit(utc) : 1;
   *has_start = utc || mjd;
   if (utc && !read_utc(utc, ns))
     return astro_recorder_fail(error, FORMAT,
                                "%s: UTC_START is \"%s\", expected 2026-11-20-12:00:00[.fraction]",
                                keywords->file, utc);
+  if (utc && !read_picoseconds(keywords, ns, &digit, error))
+    return FALSE;
   if (mjd && !read_day(mjd, &by_day))
     return astro_recorder_fail(error, FORMAT, "%s: MJD_START is \"%s\", expected a day as 61364.5",
                                keywords->file, mjd);
@@ -277,7 +328,7 @@ static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_
     *ns = by_day;
     return TRUE;
   }
-  const double of_utc = last_digit(utc) * 1e9, of_day = last_digit(mjd) * (double)NS_A_DAY;
+  const double of_utc = digit * 1e9, of_day = last_digit(mjd) * (double)NS_A_DAY;
   if (fabs((double)(by_day - *ns)) > of_utc + of_day + 1)
     return astro_recorder_fail(error, FORMAT,
                                "%s: UTC_START is %s, but MJD_START is %s, which is %g s later",
@@ -299,8 +350,8 @@ static gboolean read_common(AstroRecording *recording, const AstroRecorderKeywor
                             GError **error)
 {
   read_about(recording, keywords);
-  return read_packing(recording, keywords, error) && read_axes(recording, keywords, error) &&
-         read_band(recording, keywords, error);
+  return check_state(keywords, error) && read_packing(recording, keywords, error) &&
+         read_axes(recording, keywords, error) && read_band(recording, keywords, error);
 }
 
 /* ---- each file ---- */
@@ -330,8 +381,9 @@ static gboolean add_file(AstroRecording *recording, guint number,
 {
   AstroRecorderFile *file = astro_recording_file(recording, number);
   const guint64 bits = step_bits(recording), heap = MAX(recording->heap, 1);
-  guint64 offset, told;
+  guint64 offset, overlap, told;
   if (!astro_recorder_keyword_whole(keywords, "OBS_OFFSET", G_MAXINT64 / 8, &offset, error) ||
+      !astro_recorder_keyword_whole(keywords, "OBS_OVERLAP", G_MAXINT64 / 8, &overlap, error) ||
       !astro_recorder_keyword_whole(keywords, "FILE_SIZE", G_MAXINT64 / 8, &told, error))
     return FALSE;
   if (offset * 8 % bits)
@@ -340,6 +392,7 @@ static gboolean add_file(AstroRecording *recording, guint number,
                                " bytes, which are not whole steps of %" G_GUINT64_FORMAT " bits",
                                file->name, offset, bits);
   const guint64 steps = (file->size - header) * 8 / bits / heap * heap;
+  recording->overlap = MAX(recording->overlap, overlap * 8 / bits);
   if (told > file->size - header)
     astro_recording_add_note(recording,
                              "%s is cut short: it has %" G_GUINT64_FORMAT

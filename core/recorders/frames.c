@@ -48,6 +48,7 @@ gboolean astro_recording_sort(AstroRecording *recording, GError **error)
   const guint lanes = n_lanes(recording);
   g_autofree gint64 *ends = g_new(gint64, lanes);
   gint64 last = recording->first;
+  guint64 twice = 0;
   for (guint i = 0; i < lanes; i++)
     ends[i] = recording->first;
   for (guint i = 0; i < n; i++) {
@@ -57,6 +58,8 @@ gboolean astro_recording_sort(AstroRecording *recording, GError **error)
     if (both > 0 && both == frame->steps)
       astro_recording_add_note(recording, "%s has samples of the same time as another file",
                                astro_recording_file(recording, frame->file)->name);
+    else if (both > recording->overlap)
+      twice += both - recording->overlap;
     frame->skip += both;
     frame->begin += (gint64)both;
     frame->steps -= both;
@@ -65,6 +68,12 @@ gboolean astro_recording_sort(AstroRecording *recording, GError **error)
       *end = MAX(*end, frame->begin + (gint64)frame->steps);
   }
   recording->steps = (guint64)(last - recording->first);
+  if (twice > 0)
+    astro_recording_add_note(recording,
+                             "%s: headers say that files or blocks begin before those in front of "
+                             "them end, so that %" G_GUINT64_FORMAT
+                             " steps come twice, and are taken from the earlier ones",
+                             astro_recording_file(recording, 0)->name, twice);
   return TRUE;
 }
 

@@ -5,8 +5,10 @@
  * filled up to a multiple of 512 bytes. PKTIDX counts packets of PKTSIZE bytes since the start,
  * without those of overlaps. DROPBLK is the fraction of a block's packets that were lost: which
  * ones no header tells, unless it is all of them. NPOL is 4 for two polarisations: real and
- * imaginary parts of each. Recorders of one channel have real samples, of NPOL polarisations;
- * writers of undivided voltages (write-guppi.c) have complex ones, as many as the band is wide. */
+ * imaginary parts of each. With NANTS antennas, OBSNCHAN counts the channels of all of them, and
+ * those of the first one come first. Recorders of one channel have real samples, of NPOL
+ * polarisations; writers of undivided voltages (write-guppi.c) have complex ones, as many as the
+ * band is wide. */
 #include "config.h"
 #include "core/recorders/keywords.h"
 #include "core/recorders/recording.h"
@@ -49,6 +51,11 @@ typedef struct {
   double lost;     /* steps of these */
 } Common;
 
+static gboolean is_simple(const AstroRecorderKeywords *keywords)
+{
+  return g_strcmp0(astro_recorder_keyword(keywords, "PKTFMT"), "SIMPLE") == 0;
+}
+
 /* Parts of one channel: four are complex for sure, two may be those of one polarisation, if samples
  * come no faster than those of a complex band. */
 static gboolean has_complex_channel(const AstroRecorderKeywords *keywords, guint64 npol)
@@ -61,23 +68,41 @@ static gboolean has_complex_channel(const AstroRecorderKeywords *keywords, guint
          fabs(interval * ABS(bandwidth) * MHZ - 1) <= 1e-6;
 }
 
+/* How many antennas there are, and channels of each. */
+static gboolean read_antennas(const AstroRecorderKeywords *keywords, guint64 *antennas,
+                              guint64 *channels, GError **error)
+{
+  guint64 all;
+  if (!astro_recorder_keyword_whole(keywords, "OBSNCHAN", 1 << 24, &all, error) ||
+      !astro_recorder_keyword_whole(keywords, "NANTS", G_MAXUINT16, antennas, error))
+    return FALSE;
+  *antennas = MAX(*antennas, 1);
+  *channels = all / *antennas;
+  if (all % *antennas == 0 && (*antennas == 1 || !is_simple(keywords)))
+    return TRUE;
+  return astro_recorder_fail(error, FORMAT,
+                             "%s: OBSNCHAN is %" G_GUINT64_FORMAT ", NANTS %" G_GUINT64_FORMAT
+                             "%s: expected as many channels of each antenna, one after another",
+                             keywords->file, all, *antennas,
+                             is_simple(keywords) ? " and PKTFMT SIMPLE" : "");
+}
+
 static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeywords *keywords,
                            GError **error)
 {
-  guint64 told_bits, told_channels, npol;
+  guint64 told_bits, told_channels, antennas, npol;
   guint channels, bits;
-  const char *packets = astro_recorder_keyword(keywords, "PKTFMT");
   g_autofree char *nbits = g_strdup_printf("%s: NBITS", keywords->file);
   g_autofree char *obsnchan = g_strdup_printf("%s: OBSNCHAN", keywords->file);
   if (!astro_recorder_keyword_whole(keywords, "NBITS", 32, &told_bits, error) ||
-      !astro_recorder_keyword_whole(keywords, "OBSNCHAN", 1 << 24, &told_channels, error) ||
+      !read_antennas(keywords, &antennas, &told_channels, error) ||
       !astro_recorder_keyword_whole(keywords, "NPOL", 4, &npol, error) ||
       !astro_recording_need(recording, "bits", nbits, told_bits, recording->settings->bits, &bits,
                             error) ||
       !astro_recording_need(recording, "channels", obsnchan, told_channels,
                             recording->settings->channels, &channels, error))
     return FALSE;
-  const gboolean is_complex = channels > 1 || has_complex_channel(keywords, npol);
+  const gboolean is_complex = channels > 1 || antennas > 1 || has_complex_channel(keywords, npol);
   const guint64 pols = is_complex ? npol / 2 : npol;
   if (bits != 2 && bits != 4 && bits != 8 && bits != 16)
     return astro_recorder_fail(error, FORMAT, "%s: NBITS is %u, expected 2, 4, 8 or 16",
@@ -93,11 +118,13 @@ static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeyword
     .code = bits == 2 ? ASTRO_RECORDER_FALLING : ASTRO_RECORDER_SIGNED,
     .high_first = TRUE,
   };
-  const gboolean is_simple = g_strcmp0(packets, "SIMPLE") == 0;
-  astro_recorder_add_axis(is_simple ? &recording->inner : &recording->rows, ASTRO_AXIS_CHANNEL,
+  const gboolean by_time = is_simple(keywords);
+  if (antennas > 1)
+    astro_recorder_add_axis(&recording->rows, ASTRO_AXIS_STATION, antennas);
+  astro_recorder_add_axis(by_time ? &recording->inner : &recording->rows, ASTRO_AXIS_CHANNEL,
                           channels);
   astro_recorder_add_axis(&recording->inner, ASTRO_AXIS_POL, pols);
-  recording->frame_rows = is_simple ? 1 : channels;
+  recording->frame_rows = (guint)astro_layout_samples(&recording->rows);
   return TRUE;
 }
 
@@ -156,7 +183,7 @@ static gboolean read_common(AstroRecording *recording, const AstroRecorderKeywor
     return FALSE;
   const gint row = astro_layout_find(&recording->rows, ASTRO_AXIS_CHANNEL);
   const guint channels =
-      (guint)(row < 0 ? recording->inner.extents[0] : recording->rows.extents[0]);
+      (guint)(row < 0 ? recording->inner.extents[0] : recording->rows.extents[row]);
   read_about(recording, keywords);
   return read_band(recording, keywords, channels, error) &&
          astro_recorder_keyword_whole(keywords, "OVERLAP", MOST_BYTES, &common->overlap, error) &&
@@ -238,6 +265,7 @@ static gboolean add_block(AstroRecording *recording, guint number, guint64 at,
   if (!astro_recorder_keyword_needed(keywords, "BLOCSIZE", MOST_BYTES, &size, error))
     return FALSE;
   const guint64 steps = size * 8 / bits;
+  recording->overlap = common->overlap;
   if (size * 8 % bits || steps <= common->overlap)
     return astro_recorder_fail(error, FORMAT,
                                "%s: BLOCSIZE is %" G_GUINT64_FORMAT
@@ -264,8 +292,9 @@ static gboolean add_block(AstroRecording *recording, guint number, guint64 at,
   return TRUE;
 }
 
-static const char *const same[] = { "NBITS", "OBSNCHAN", "NPOL",     "OVERLAP",  "OBSFREQ", "OBSBW",
-                                    "TBIN",  "PKTFMT",   "STT_IMJD", "STT_SMJD", "STT_OFFS" };
+static const char *const same[] = { "NBITS",   "OBSNCHAN", "NANTS",    "NPOL",
+                                    "OVERLAP", "OBSFREQ",  "OBSBW",    "TBIN",
+                                    "PKTFMT",  "STT_IMJD", "STT_SMJD", "STT_OFFS" };
 
 static gboolean check_same(const AstroRecorderKeywords *first, const AstroRecorderKeywords *other,
                            GError **error)

@@ -81,6 +81,7 @@ struct _AstroRecording {
   gint64 first;      /* the number that frames give the first step */
   guint64 steps;     /* in all */
   guint64 grid;      /* steps of frames that all begin at multiples of it; 0: they do not */
+  guint64 overlap;   /* steps that a frame of the index shares with the one before, as told */
   GArray *index;     /* of frames, in order of time; NULL: they are parsed as they come */
   gsize frame_bytes; /* where they are parsed: between the headers of two frames */
   guint64 frame_steps;

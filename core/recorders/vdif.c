@@ -59,6 +59,15 @@ static gint row_of(const Room *room, const AstroVdif *vdif)
   return station < 0 || thread < 0 ? -1 : station * (gint)room->threads->len + thread;
 }
 
+/* Seconds count on from the first frame: a recorder that keeps its epoch counts a leap second too.
+ */
+static gint64 second_of(const Room *room, const AstroVdif *vdif)
+{
+  const AstroVdif *like = &room->like;
+  return vdif->epoch == like->epoch ? like->second + (gint64)vdif->since - (gint64)like->since
+                                    : vdif->second;
+}
+
 static gboolean parse(AstroRecording *recording, guint file, guint64 at, AstroRecorderFrame *frame,
                       GError **error)
 {
@@ -77,7 +86,7 @@ static gboolean parse(AstroRecording *recording, guint file, guint64 at, AstroRe
     .at = at + vdif.header,
     .end = at + vdif.bytes,
     .begin = astro_recording_begin_of(
-        recording, vdif.second + (room->behind ? room->behind[row] : 0), vdif.frame),
+        recording, second_of(room, &vdif) + (room->behind ? room->behind[row] : 0), vdif.frame),
     .steps = recording->frame_steps,
     .stored = recording->frame_steps,
     .row = (guint)row,
@@ -190,14 +199,15 @@ static gboolean find_clocks(AstroRecording *recording, Room *room, GError **erro
     if (!astro_recording_next(recording, &at, &frame, &odd, &why) || frame.file != 0 ||
         !read_at(file, frame.at - room->like.header, &vdif, &why))
       break;
+    const gint64 second = second_of(room, &vdif);
     if (k == 0)
-      first = vdif.second;
+      first = second;
     if (is_known[frame.row])
       continue;
     is_known[frame.row] = TRUE;
-    if (ABS(first - vdif.second) <= CLOCKS_APART)
+    if (ABS(first - second) <= CLOCKS_APART)
       continue;
-    behind[frame.row] = first - vdif.second;
+    behind[frame.row] = first - second;
     astro_recording_add_note(recording,
                              "%s: the seconds of thread %u are %" G_GINT64_FORMAT
                              " behind those of the first frame, and are taken as the same",

@@ -1,6 +1,7 @@
 /* Reads what a Measurement Set says about itself, and the columns that say what each row holds. */
 #include "core/sets/tables-private.hh"
 
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -120,6 +121,7 @@ void read_bands(const Table &set, AstroSetAbout &about)
 {
   const Table table = sub_table(set, "SPECTRAL_WINDOW");
   const ArrayColumn<Double> frequencies(table, "CHAN_FREQ"), widths(table, "CHAN_WIDTH");
+  const bool has_reference = table.tableDesc().isColumn("MEAS_FREQ_REF");
   about.n_bands = checked("SPECTRAL_WINDOW", table.nrow());
   about.bands = g_new0(AstroSetBand, about.n_bands);
   for (guint i = 0; i < about.n_bands; i++) {
@@ -129,6 +131,7 @@ void read_bands(const Table &set, AstroSetAbout &about)
             std::to_string(frequency.nelements()) + " frequencies and " +
             std::to_string(width.nelements()) + " widths, expected one each for every channel");
     about.bands[i].n_channels = frequency.nelements();
+    about.bands[i].reference = has_reference ? ScalarColumn<Int>(table, "MEAS_FREQ_REF")(i) : -1;
     about.bands[i].frequencies = copy(frequency);
     about.bands[i].widths = copy(width);
   }
@@ -153,6 +156,35 @@ void read_setups(const Table &set, AstroSetAbout &about)
     about.setups[i].n_products = row.nelements();
     about.setups[i].products = copy(row);
   }
+}
+
+bool is_along(double angle, double direction)
+{
+  return std::fabs(std::remainder(angle - direction, G_PI)) < 0.01;
+}
+
+/* pyuvdata gives each feed its own angle from north through east; in sets of CASA both are turned
+ * by one angle, mostly 0. The table may be missing. */
+bool x_is_east(const Table &set)
+{
+  const String path = set.tableName() + "/FEED";
+  if (!Table::isReadable(path))
+    return false;
+  const Table table(path);
+  const ArrayColumn<Double> angles(table, "RECEPTOR_ANGLE");
+  const ArrayColumn<String> types(table, "POLARIZATION_TYPE");
+  for (rownr_t row = 0; row < table.nrow(); row++) {
+    const Array<Double> angle = angles(row);
+    const Array<String> type = types(row);
+    if (angle.nelements() != 2 || type.nelements() != 2)
+      return false;
+    for (size_t feed = 0; feed < 2; feed++) {
+      const String &is = type.data()[feed];
+      if ((is != "X" && is != "Y") || !is_along(angle.data()[feed], is == "X" ? G_PI_2 : 0))
+        return false;
+    }
+  }
+  return table.nrow() > 0;
 }
 
 void read_ours(const Table &set, AstroSetOurs &ours)
@@ -185,6 +217,7 @@ void read_about(const Table &set, AstroSetAbout &about)
   const TableRecord time = TableColumn(set, "TIME").keywordSet();
   about.clock =
       text(time.isDefined("MEASINFO") ? time.asRecord("MEASINFO").asString("Ref") : String("UTC"));
+  about.x_is_east = x_is_east(set);
   read_ours(set, about.ours);
 }
 

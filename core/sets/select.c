@@ -99,6 +99,20 @@ static gboolean find_setups(AstroSetReader *r, gint band, GError **error)
   return astro_set_join_bands(r, used, error);
 }
 
+/* Frequencies of another frame than that of the Earth differ by up to 2e-4 of themselves, and so
+ * do (u,v,w) in wavelengths. */
+static void note_reference(AstroSetReader *r)
+{
+  static const char *const frames[] = { "REST", "LSRK",    "LSRD",   "BARY", NULL,
+                                        NULL,   "GALACTO", "LGROUP", "CMB" };
+  const gint found = r->about.bands[r->setup->band].reference;
+  if (found >= 0 && found < (gint)G_N_ELEMENTS(frames) && frames[found])
+    astro_set_note(r,
+                   "frequencies of spectral window %u are in the frame %s (MEAS_FREQ_REF), and are "
+                   "taken as those at the telescope",
+                   r->setup->band, frames[found]);
+}
+
 /* ---- products ---- */
 
 static gboolean refuse_products(const AstroSetReader *r, gint found, GError **error)
@@ -108,6 +122,18 @@ static gboolean refuse_products(const AstroSetReader *r, gint found, GError **er
                          "basis (RR, RL, LR, LL: 5 to 8; XX, XY, YX, YY: 9 to 12), or only "
                          "Stokes I (1)",
                          found);
+}
+
+/* X points north in our streams. Where a set's X points east, its Y points north. */
+static void turn_products(AstroSetReader *r)
+{
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
+    const gint before = r->place[p];
+    r->place[p] = r->place[p + 1];
+    r->place[p + 1] = before;
+  }
+  astro_set_note(r, "X points east (RECEPTOR_ANGLE of table FEED): its X are called Y, and its Y "
+                    "X, since X points north in streams");
 }
 
 /* Numbers of a set are RR, RL, LR, LL; ours are RR, LL, RL, LR. */
@@ -120,10 +146,8 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
   for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++)
     r->place[p] = -1;
   r->pols = 1;
-  if (s->n_products == 1) {
-    const gint found = s->products[0], hand = found - first;
-    if (found != ASTRO_SET_STOKES_I && hand != 0 && hand != 3)
-      return refuse_products(r, found, error);
+  const gint found = s->n_products == 1 ? s->products[0] : 0, hand = found - first;
+  if (found == ASTRO_SET_STOKES_I || (found > 0 && (hand == 0 || hand == 3))) {
     if (found == ASTRO_SET_STOKES_I)
       *basis = "stokes";
     else if (hand != 0)
@@ -133,14 +157,17 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
     return TRUE;
   }
   for (guint k = 0; k < s->n_products; k++) {
-    const gint hand = s->products[k] - first;
-    if (hand < 0 || hand > 3 || r->place[ours[hand]] >= 0)
+    const gint at = s->products[k] - first;
+    if (at < 0 || at > 3 || r->place[ours[at]] >= 0)
       return refuse_products(r, s->products[k], error);
-    r->place[ours[hand]] = (gint)k;
+    r->place[ours[at]] = (gint)k;
   }
   r->pols = 2;
-  return s->n_products > 0 ||
-         astro_set_wrong(r, error, "table POLARIZATION has no products (CORR_TYPE)");
+  if (s->n_products == 0)
+    return astro_set_wrong(r, error, "table POLARIZATION has no products (CORR_TYPE)");
+  if (r->about.x_is_east && first == ASTRO_SET_XX)
+    turn_products(r);
+  return TRUE;
 }
 
 /* ---- which rows belong together ---- */
@@ -351,6 +378,7 @@ gboolean astro_set_select(AstroSetReader *r, const AstroSetOptions *options, GEr
       !find_setups(r, options->band, error) || !find_products(r, &basis, error) ||
       !put_rows(r, options->band, error))
     return FALSE;
+  note_reference(r);
   make_observation(r, basis);
   return check_positions(r, error) && find_times(r, error);
 }

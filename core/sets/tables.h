@@ -19,6 +19,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint n_channels;
   double *frequencies, *widths; /* of channels */
+  gint reference; /* MEAS_FREQ_REF, casacore's number of the frame; -1: it is not told */
 } AstroSetBand;
 
 typedef struct {
@@ -56,8 +57,9 @@ typedef struct {
   AstroSetBand *bands;
   guint n_setups;
   AstroSetSetup *setups;
-  char *clock; /* of times: "UTC" */
-  char *unit;  /* of the values, "Jy"; empty: not told */
+  char *clock;        /* of times: "UTC" */
+  char *unit;         /* of the values, "Jy"; empty: not told */
+  gboolean x_is_east; /* and Y is north, at all antennas */
   AstroSetOurs ours;
 } AstroSetAbout;
 void astro_set_about_clear(AstroSetAbout *about);

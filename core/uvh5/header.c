@@ -8,6 +8,7 @@
 
 #define MOST_ANTENNAS 65535
 #define MOST_NUMBER 1e9
+#define FEED_SLACK 0.1 /* sine of the angle by which a feed may be off north or east */
 #define SAME_STEP 1e-3 /* of a channel's width: how far its frequency may be from a regular one */
 
 /* ---- the array ---- */
@@ -170,12 +171,36 @@ static gboolean read_only_product(AstroUvh5Reader *r, gint64 number, const char 
   return TRUE;
 }
 
+/* Since version 3.2 pyuvdata writes the angle of each antenna's feeds, from north through east, and
+ * no orientation. */
+static gboolean feeds_point_east(AstroUvh5Reader *r)
+{
+  guint64 n, feeds_x = 0, north = 0, east = 0;
+  g_autofree double *angles = astro_h5_doubles(&r->file, "Header/feed_angle", 0, &n, NULL);
+  g_auto(GStrv) feeds = angles ? astro_h5_texts(&r->file, "Header/feed_array", n, NULL) : NULL;
+  for (guint64 i = 0; feeds && i < n; i++)
+    if (g_ascii_strcasecmp(feeds[i], "x") == 0) {
+      feeds_x++;
+      north += fabs(sin(angles[i])) < FEED_SLACK;
+      east += fabs(cos(angles[i])) < FEED_SLACK;
+    }
+  if (north < feeds_x && east < feeds_x)
+    astro_uvh5_note(r,
+                    "feeds X of %" G_GUINT64_FORMAT
+                    " antennas point north, and of %" G_GUINT64_FORMAT
+                    " east, of %" G_GUINT64_FORMAT " (Header/feed_angle): all are taken as north",
+                    north, east, feeds_x);
+  return feeds_x > 0 && east == feeds_x;
+}
+
 /* X points north in our streams. Where a file's X points east, its Y points north. */
 static void read_orientation(AstroUvh5Reader *r, gboolean is_linear)
 {
   g_autofree char *told = astro_h5_text(&r->file, "Header/x_orientation");
-  g_autofree char *where = told ? g_ascii_strdown(told, -1) : NULL;
-  const gboolean is_east = where && (g_str_equal(where, "east") || g_str_equal(where, "e"));
+  const gboolean is_east = told ? g_ascii_strcasecmp(told, "east") == 0 ||
+                                      g_ascii_strcasecmp(told, "e") == 0 ||
+                                      g_ascii_strcasecmp(told, "ew") == 0
+                                : is_linear && feeds_point_east(r);
   r->feed[0] = is_linear && is_east;
   r->feed[1] = 1 - r->feed[0];
 }

@@ -77,6 +77,7 @@ static void test_threads(void)
     }
   test_says(r.warnings->str, "16 of 832 samples are lost");
   test_says(r.warnings->str, "1 invalid frames");
+  test_says(r.warnings->str, "1 of times that others have already");
   test_says(r.warnings->str, "11 bytes that are no frames");
   g_unlink(path);
 }
@@ -210,6 +211,29 @@ static void test_seek(void)
       g_assert_cmpint(recorded_value(&r, step, 0, 1, 0), ==,
                       expected(step + 4 * PAYLOAD, 0x5762, 3));
   }
+  g_unlink(path);
+}
+
+/* A recorder that keeps its epoch counts the leap second at the end of 2016 like any other. */
+static void test_leap(void)
+{
+  GByteArray *bytes = g_byte_array_new();
+  for (guint i = 0; i < 40; i++) {
+    const RecordingVdif frame = { .second = i / 10, .number = i % 10, .bits = 8 };
+    const guint32 second = GUINT32_TO_LE(184 * 86400 - 2 + i / 10);
+    const gsize at = bytes->len;
+    add_frame(bytes, &frame, 10);
+    memcpy(bytes->data + at, &second, sizeof second);
+    bytes->data[at + 7] = 33; /* half years since 2000 */
+  }
+  g_autofree char *path = recording_save(bytes, "leap.vdif");
+  g_auto(Recorded) r = recorded_read(path, "");
+  g_assert_cmpuint(recorded_end(&r), ==, 40 * PAYLOAD);
+  g_assert_cmpint(r.observation->start_mjd, ==, 57753);
+  g_assert_cmpuint(r.observation->start_ns, ==, (guint64)86398 * GST_SECOND);
+  for (guint64 step = 0; step < 40 * PAYLOAD; step++)
+    g_assert_cmpint(recorded_value(&r, step, 0, 0, 0), ==, expected(step, 0, 0));
+  g_assert_cmpstr(r.warnings->str, ==, "");
   g_unlink(path);
 }
 
@@ -403,6 +427,38 @@ static void test_dada_bits(void)
   g_unlink(vdif);
 }
 
+/* The fraction of the second of the start has a keyword of its own. */
+static void test_dada_picoseconds(void)
+{
+  g_autofree char *path =
+      save_dada("start.dada", DADA DADA_START "NCHAN 1\nPICOSECONDS 123456789012\n", 0, 16);
+  g_auto(Recorded) r = recorded_read(path, "");
+  g_assert_cmpint(r.observation->start_mjd, ==, RECORDING_MJD);
+  g_assert_cmpuint(r.observation->start_ns, ==, RECORDING_NS + 123456789);
+  g_unlink(path);
+}
+
+/* Files that overlap by more than they say; those that say so overlap without a warning. */
+static void test_dada_overlap(void)
+{
+  for (guint told = 0; told < 2; told++) {
+    g_autofree char *lines = g_strdup_printf(DADA DADA_START "NCHAN 1\nOBS_OVERLAP %u\n", told * 8);
+    g_autofree char *later = g_strconcat(lines, "OBS_OFFSET 32\n", NULL);
+    g_autofree char *a = save_dada("a.dada", lines, 0, 40), *b = save_dada("b.dada", later, 32, 40);
+    g_autofree char *names = g_strdup_printf("%s,%s", a, b);
+    g_auto(Recorded) r = recorded_read(names, "");
+    g_assert_cmpuint(recorded_end(&r), ==, 18);
+    for (guint step = 0; step < 18; step++)
+      g_assert_cmpint(recorded_value(&r, step, 0, 0, 0), ==, (gint)step * 4);
+    if (told)
+      g_assert_cmpstr(r.warnings->str, ==, "");
+    else
+      test_says(r.warnings->str, "2 steps come twice");
+    g_unlink(a);
+    g_unlink(b);
+  }
+}
+
 static void test_dada_refused(void)
 {
   static const struct {
@@ -424,6 +480,10 @@ static void test_dada_refused(void)
     { DADA "UTC_START yesterday\nNCHAN 1\n", "", "UTC_START is \"yesterday\"" },
     { DADA DADA_START "NCHAN 1\nMJD_START 58881.5\n", "", "MJD_START is 58881.5" },
     { DADA DADA_START, "", "set channels" },
+    { DADA DADA_START "NCHAN 1\nNBIT 16\nENDIAN BIG\n", "", "ENDIAN is BIG" },
+    { DADA DADA_START "NCHAN 1\nENCODING OFFSETBINARY\n", "", "set numbers=offset" },
+    { DADA DADA_START "NCHAN 1\nSTATE PPQQ\n", "", "STATE is PPQQ, which is detected power" },
+    { DADA DADA_START "NCHAN 1\nPICOSECONDS 1e3\n", "", "PICOSECONDS is \"1e3\"" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = save_dada("bad.dada", cases[i].lines, 0, 16);
@@ -556,6 +616,32 @@ static void test_guppi_dropped(void)
   g_unlink(path);
 }
 
+/* Channels of several antennas, one antenna after another. */
+static void test_guppi_antennas(void)
+{
+  for (guint falls = 0; falls < 2; falls++) {
+    g_autofree char *lines =
+        g_strdup_printf(GUPPI "OBSNCHAN 6\nNANTS 2\nNPOL 2\n", 8, falls ? -3. : 3., 120, 0, 0);
+    GByteArray *bytes = g_byte_array_new();
+    recording_guppi(bytes, lines, FALSE);
+    for (guint8 i = 0; i < 120; i++)
+      g_byte_array_append(bytes, &i, 1);
+    g_autofree char *path = recording_save(bytes, "antennas.raw");
+    g_auto(Recorded) r = recorded_read(path, "");
+    g_assert_cmpuint(astro_stream_extent(&r.stream, ASTRO_AXIS_STATION), ==, 2);
+    g_assert_cmpuint(astro_stream_extent(&r.stream, ASTRO_AXIS_CHANNEL), ==, 3);
+    g_assert_cmpfloat(r.stream.bandwidth, ==, 3e6);
+    g_assert_cmpuint(recorded_end(&r), ==, 10);
+    for (guint step = 0; step < 10; step++)
+      for (guint row = 0; row < 6; row++) {
+        const guint channel = falls ? 2 - row % 3 : row % 3;
+        g_assert_cmpint(recorded_value(&r, step, channel, row / 3, 0), ==,
+                        (gint)(2 * (10 * row + step)));
+      }
+    g_unlink(path);
+  }
+}
+
 static void test_guppi_refused(void)
 {
   static const struct {
@@ -576,6 +662,12 @@ static void test_guppi_refused(void)
   g_autofree char *path = recording_save(bytes, "two.raw");
   recorded_refused(path, "", "OBSBW is -3");
   g_unlink(path);
+  g_autofree char *lines = g_strdup_printf(GUPPI "NANTS 2\n", 8, 3., 120, 0, 0);
+  bytes = g_byte_array_new();
+  recording_guppi(bytes, lines, FALSE);
+  g_autofree char *odd = recording_save(bytes, "odd.raw");
+  recorded_refused(odd, "", "OBSNCHAN is 3, NANTS 2: expected as many channels of each antenna");
+  g_unlink(odd);
 }
 
 /* ---- Mark 5B and cu8 ---- */
@@ -871,6 +963,7 @@ static void test_array(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrorecordsrc/vdif/threads", test_threads);
+  g_test_add_func("/astrorecordsrc/vdif/leap", test_leap);
   g_test_add_func("/astrorecordsrc/vdif/threads-are", test_threads_are);
   g_test_add_func("/astrorecordsrc/vdif/channels", test_channels);
   g_test_add_func("/astrorecordsrc/vdif/two-bits", test_two_bits);
@@ -881,10 +974,13 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/dada/orders", test_dada_orders);
   g_test_add_func("/astrorecordsrc/dada/heaps", test_dada_heaps);
   g_test_add_func("/astrorecordsrc/dada/bits", test_dada_bits);
+  g_test_add_func("/astrorecordsrc/dada/picoseconds", test_dada_picoseconds);
+  g_test_add_func("/astrorecordsrc/dada/overlap", test_dada_overlap);
   g_test_add_func("/astrorecordsrc/dada/refused", test_dada_refused);
   g_test_add_func("/astrorecordsrc/guppi/blocks", test_guppi);
   g_test_add_func("/astrorecordsrc/guppi/bits", test_guppi_bits);
   g_test_add_func("/astrorecordsrc/guppi/dropped", test_guppi_dropped);
+  g_test_add_func("/astrorecordsrc/guppi/antennas", test_guppi_antennas);
   g_test_add_func("/astrorecordsrc/guppi/refused", test_guppi_refused);
   g_test_add_func("/astrorecordsrc/mark5b", test_mark5b);
   g_test_add_func("/astrorecordsrc/unsigned", test_unsigned);

@@ -190,12 +190,9 @@ static float real_at(GstBuffer *buffer, guint channel, guint baseline, guint pro
 }
 
 /* Where X points east it is our Y. */
-static void x_east(TestUvh5 *place, gconstpointer data)
+static void check_swapped(const GPtrArray *found, const GPtrArray *expected)
 {
   static const guint turned_products[PRODUCTS] = { 3, 2, 1, 0 };
-  g_autoptr(GPtrArray) expected = sent();
-  test_uvh5_put_text(place, "Header/x_orientation", "East");
-  g_autoptr(GPtrArray) found = test_uvh5_read(place, "");
   for (guint b = 0; b < TEST_UVH5_BASELINES; b++)
     for (guint p = 0; p < PRODUCTS; p++) {
       g_assert_cmpfloat(real_at(found->pdata[0], 1, b, turned_products[p]), ==,
@@ -203,6 +200,50 @@ static void x_east(TestUvh5 *place, gconstpointer data)
       g_assert_cmpuint(count_at(found->pdata[0], 1, b, turned_products[p]), ==,
                        count_at(expected->pdata[0], 1, b, p));
     }
+}
+
+static void x_east(TestUvh5 *place, gconstpointer data)
+{
+  g_autoptr(GPtrArray) expected = sent();
+  test_uvh5_put_text(place, "Header/x_orientation", "East");
+  g_autoptr(GPtrArray) found = test_uvh5_read(place, "");
+  check_swapped(found, expected);
+}
+
+static void put_feeds(const TestUvh5 *place, const double angles[TEST_UVH5_STATIONS][2])
+{
+  static const char feeds[TEST_UVH5_STATIONS][2] = {
+    { 'x', 'y' }, { 'x', 'y' }, { 'x', 'y' }, { 'x', 'y' }
+  };
+  const hsize_t shape[] = { TEST_UVH5_STATIONS, 2 };
+  const hid_t file = test_uvh5_edit(place), space = H5Screate_simple(2, shape, NULL);
+  const hid_t texts = H5Dcreate2(file, "Header/feed_array", H5T_C_S1, space, H5P_DEFAULT,
+                                 H5P_DEFAULT, H5P_DEFAULT),
+              numbers = H5Dcreate2(file, "Header/feed_angle", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT);
+  g_assert_cmpint(H5Dwrite(texts, H5T_C_S1, H5S_ALL, H5S_ALL, H5P_DEFAULT, feeds), >=, 0);
+  g_assert_cmpint(H5Dwrite(numbers, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, angles), >=,
+                  0);
+  H5Dclose(numbers);
+  H5Dclose(texts);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+/* Newer files have the angles of feeds in place of the orientation. */
+static void feed_angles(TestUvh5 *place, gconstpointer data)
+{
+  const gboolean are_east = GPOINTER_TO_INT(data);
+  const double x = are_east ? G_PI_2 : 0, y = are_east ? 0 : -G_PI_2;
+  const double angles[TEST_UVH5_STATIONS][2] = { { x, y }, { x, y }, { x - G_PI, y }, { x, y } };
+  g_autoptr(GPtrArray) expected = sent();
+  test_uvh5_delete(place, "Header/x_orientation");
+  put_feeds(place, angles);
+  g_autoptr(GPtrArray) found = test_uvh5_read(place, "");
+  if (are_east)
+    check_swapped(found, expected);
+  else
+    check_same(found, expected);
 }
 
 static void set_true(gpointer data, gsize n)
@@ -525,6 +566,8 @@ static void add_tests(void)
   TEST("conjugated", conjugated, NULL);
   TEST("turned", turned, NULL);
   TEST("x-east", x_east, NULL);
+  TEST("feeds-east", feed_angles, GINT_TO_POINTER(TRUE));
+  TEST("feeds-north", feed_angles, GINT_TO_POINTER(FALSE));
   TEST("weights", weights, NULL);
   TEST("drift", drift, NULL);
   TEST("undelayed", undelayed, NULL);

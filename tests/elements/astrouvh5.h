@@ -12,7 +12,10 @@
 #define TEST_UVH5_BASELINES 10
 #define TEST_UVH5_FRAMES 3
 #define TEST_UVH5_ROWS (TEST_UVH5_BASELINES * TEST_UVH5_FRAMES)
-#define TEST_UVH5_SOURCE "astrovissrc stations=4 channels=4 num-buffers=3 seed=5 loss=0.3"
+/* A polarised source: all products differ. */
+#define TEST_UVH5_SOURCE                                                                           \
+  "astrovissrc stations=4 channels=4 num-buffers=3 seed=5 loss=0.3 "                               \
+  "sky=0.01,0.02,3,q=0.3,u=0.2,v=0.1"
 
 typedef struct {
   char *folder, *path;

@@ -1,6 +1,7 @@
 /* Runs CFITSIO's row filters on rows that were read without CFITSIO. */
 #include "core/fits/table/row-filter.h"
 #include "core/fits/cfitsio.h"
+#include "core/fits/table/filter-limits.h"
 
 #include <locale.h>
 #include <string.h>
@@ -9,6 +10,8 @@ struct _AstroRowFilter {
   AstroFitsScratch scratch;
   const AstroFitsTable *table;
   char *expression;
+  AstroFilterLimits *limits;
+  guint64 n_seen;    /* rows */
   guint64 row_bytes; /* in CFITSIO's table */
   guint8 *packed;    /* rows of an ASCII table as binary ones, with numbers as doubles */
 };
@@ -51,7 +54,8 @@ static gboolean check_expression(const AstroRowFilter *f, GError **error)
           "\"%s\" uses more than one row: only the values of one row can be used", across_rows[i]);
       return refuse(f, error, why);
     }
-  return TRUE;
+  g_autofree char *constant = astro_filter_limits_constant(f->limits);
+  return !constant || refuse(f, error, constant);
 }
 
 static gboolean check(const AstroRowFilter *f, int status, GError **error)
@@ -174,6 +178,7 @@ AstroRowFilter *astro_row_filter_new(const AstroFitsTable *table, const char *ex
   int status = 0;
   f->table = table;
   f->expression = g_strdup(expression);
+  f->limits = astro_filter_limits_new(table, expression);
   f->row_bytes = table->row_bytes;
   const locale_t before = enter_cfitsio();
   gboolean good = check_expression(f, error) &&
@@ -195,6 +200,10 @@ gboolean astro_row_filter_apply(AstroRowFilter *f, const guint8 *rows, guint64 n
 {
   int status = 0;
   long good = 0;
+  g_autofree char *limit = astro_filter_limits_value(f->limits, rows, n_rows, f->n_seen);
+  if (limit)
+    return refuse(f, error, limit);
+  f->n_seen += n_rows;
   if (f->packed)
     pack_rows(f, rows, n_rows);
   const locale_t before = enter_cfitsio();
@@ -212,6 +221,7 @@ void astro_row_filter_free(AstroRowFilter *f)
   g_mutex_lock(&cfitsio);
   astro_fits_scratch_free(&f->scratch);
   g_mutex_unlock(&cfitsio);
+  astro_filter_limits_free(f->limits);
   g_free(f->packed);
   g_free(f->expression);
   g_free(f);

@@ -15,6 +15,7 @@
 #define SECONDS_TT_MINUS_TAI 32.184
 #define AT_GEOCENTRE 1000.0 /* metres: no array's centre is that close to it */
 #define MAX_NUMBER 1e6      /* of a station */
+#define FEED_SLACK 0.5      /* degrees by which a feed may be off north or east */
 
 static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
 
@@ -287,20 +288,32 @@ static void note_wrong(AstroUvfitsAntennas *antennas, guint i, const char *what,
                                          antennas->names[i], i + 1, what, value, unit);
 }
 
+/* Feeds that point north or east, as close as the numbers of the table tell. */
+static gboolean is_along(double degrees, double direction)
+{
+  return fabs(remainder(degrees - direction, 180)) < FEED_SLACK;
+}
+
 static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
 {
   const AstroFitsColumn *name = astro_fits_table_find(table, "ANNAME", TRUE, 1);
   const AstroFitsColumn *position = astro_fits_table_find(table, "STABXYZ", FALSE, 3);
   const AstroFitsColumn *number = astro_fits_table_find(table, "NOSTA", FALSE, 1);
+  const AstroFitsColumn *first = astro_fits_table_find(table, "POLAA", FALSE, 1);
+  const AstroFitsColumn *second = astro_fits_table_find(table, "POLAB", FALSE, 1);
 
   if (!name || !position || !number)
     return astro_fits_wrong(table->file, error, "table AIPS AN lacks column %s",
                             !name       ? "ANNAME (text)"
                             : !position ? "STABXYZ (three numbers)"
                                         : "NOSTA (numbers)");
+  antennas->are_east = first && second;
   for (guint i = 0; i < antennas->n; i++) {
     if (!astro_fits_table_read(table, i, error))
       return FALSE;
+    antennas->are_east = antennas->are_east &&
+                         is_along(astro_fits_table_number(table, first, 0), 90) &&
+                         is_along(astro_fits_table_number(table, second, 0), 0);
     double no = astro_fits_table_number(table, number, 0);
     antennas->names[i] = astro_fits_table_text(table, name);
     antennas->numbers[i] = fabs(no) < MAX_NUMBER ? (gint)no : G_MININT;

@@ -169,12 +169,37 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
   return TRUE;
 }
 
+/* X points north in our streams. Where a file's X points east, its Y points north. Versions of
+ * pyuvdata before 3.2 have a keyword for it. */
+static void turn_products(AstroUvfitsReader *r, const AstroRowBasis *basis,
+                          AstroFitsContents *contents)
+{
+  const char *told = "";
+  gboolean is_east = r->antennas.are_east;
+  if (astro_fits_get_string(r->header, "XORIENT", &told) && *told)
+    is_east = g_ascii_strcasecmp(told, "east") == 0 || g_ascii_strcasecmp(told, "e") == 0;
+  if (!is_east || r->pols != 2 || basis != &astro_row_bases[ASTRO_ROW_LINEAR])
+    return;
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
+    const gint before = r->product_at[p];
+    r->product_at[p] = r->product_at[p + 1];
+    r->product_at[p + 1] = before;
+  }
+  astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                           "X points east (%s): its X are called Y, and its Y X, since X points "
+                           "north in streams",
+                           *told ? "XORIENT" : "POLAA of table AIPS AN");
+}
+
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error)
 {
-  return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
-         read_products(r, basis, contents, error) &&
-         astro_uvfits_read_antennas(r->file, &r->antennas, error);
+  if (!read_axes(r, error) || !read_parameters(r, error) || !check_size(r, error) ||
+      !read_products(r, basis, contents, error) ||
+      !astro_uvfits_read_antennas(r->file, &r->antennas, error))
+    return FALSE;
+  turn_products(r, *basis, contents);
+  return TRUE;
 }
 
 typedef struct {

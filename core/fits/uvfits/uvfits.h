@@ -49,6 +49,7 @@ typedef struct {
   AstroUvfitsFrame frame; /* of the offsets, according to the keywords */
   double seconds_to_utc;  /* to be added to the file's times */
   char *array;            /* name of the array; empty if the table has none */
+  gboolean are_east;      /* the first feeds of all stations point east, the second ones north */
 } AstroUvfitsAntennas;
 gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
                                     GError **error);

@@ -71,7 +71,8 @@ gboolean astro_vdif_parse(const guint8 *bytes, gsize size, AstroVdif *vdif, GErr
     .log_channels = words[2] >> 24 & 0x1f,
     .station = words[3] & 0xffff,
     .thread = words[3] >> 16 & 0x3ff,
-    .second = astro_vdif_second(words[1] >> 24 & 0x3f, words[0] & 0x3fffffff),
+    .epoch = words[1] >> 24 & 0x3f,
+    .since = words[0] & 0x3fffffff,
     .frame = words[1] & 0xffffff,
     .extension = words[4] >> 24,
     .rate = read_rate(words, VLBA),
@@ -79,6 +80,7 @@ gboolean astro_vdif_parse(const guint8 *bytes, gsize size, AstroVdif *vdif, GErr
     .header = header,
     .bytes = (gsize)(words[2] & 0xffffff) * ASTRO_VDIF_UNIT,
   };
+  vdif->second = astro_vdif_second(vdif->epoch, vdif->since);
   if (vdif->bytes <= header || vdif->bytes > size)
     return is_alien(error,
                     "its VDIF header tells of a frame of %zu bytes, expected %zu to %zu, which "

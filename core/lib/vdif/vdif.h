@@ -29,6 +29,8 @@ typedef struct {
   guint log_channels;
   guint station, thread;
   gint64 second;   /* UTC since 1970, without leap seconds */
+  guint epoch;     /* half years since 2000, as the header has them */
+  guint64 since;   /* seconds since then, with leap seconds; writing takes both from second */
   guint64 frame;   /* within the second */
   guint extension; /* version of the extended data; 0 in a legacy header */
   guint64 rate;    /* complete samples a second, in a header of the VLBA (version 3); 0: not told */

@@ -59,6 +59,7 @@ static const struct {
   { "mag < 14.5 && flag == 0", bright },
   { "FLAG<-2", negative },
   { "FLAG % 2 != 0", odd },
+  { "FLAG*3e9 % 2e9 != 0", odd },
   { "NAME == 's7'", named },
   { "ISNULL(MAG)", without },
   { "GOOD", good },
@@ -171,6 +172,14 @@ static void refused(TestPlace *place, gconstpointer data)
     { "ra,dec\n1,2\n", "ra >", "syntax error" },
     { "ra,dec\n1,2\n", "ra", "logical" },
     { "ra,dec\n1,2\n", "#ROW < 2", "more than one row" },
+    { "ra,dec\n1,2\n", "ra < 9223372036854775808", "is larger than integers of 64 bits" },
+    { "ra,dec,id\n1,2,7\n1,2,9007199254740992\n", "id == 9007199254740993",
+      "column id has 9007199254740992 in row 2, and filters compute with doubles" },
+    { "ra,dec,id\n1,2,-3000000000000000005\n", "$ID$ != 4", "column id has -3000000000000000005" },
+    { "ra,dec,id\n1,2,21474836480\n", "id % 10 == 0", "below 21474836480, where % gives" },
+    { "ra,dec,id\n1,2,2147483648\n", "id %(10) == 8", "below 2147483648, where % gives" },
+    { "ra,dec,x\n1,2,3e9\n", "x % 0.1 == 0", "below 214748365, where % gives" },
+    { "ra,dec,x\n1,2,-3e10\n", "x % 10 == 0", "column x has -30000000000 in row 1" },
     { "ra,dec\n1,2\n1\n", "ra > 0", "line 3: 1 columns, expected 2 or more" },
   };
   for (guint k = 0; k < G_N_ELEMENTS(wrong); k++) {

@@ -339,6 +339,51 @@ static void any_order(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+static void point_east(const char *path, gboolean by_angles)
+{
+  fitsfile *f;
+  int status = 0, first, second;
+  float east[] = { 90, -90 }, north[] = { 0, 180 };
+  fits_open_diskfile(&f, path, READWRITE, &status);
+  if (by_angles) {
+    fits_movnam_hdu(f, BINARY_TBL, (char *)"AIPS AN", 0, &status);
+    fits_get_colnum(f, CASEINSEN, (char *)"POLAA", &first, &status);
+    fits_get_colnum(f, CASEINSEN, (char *)"POLAB", &second, &status);
+    fits_write_col(f, TFLOAT, first, 1, 1, 2, east, &status);
+    fits_write_col(f, TFLOAT, second, 1, 1, 2, north, &status);
+  } else {
+    fits_update_key(f, TSTRING, "XORIENT", (char *)"east", NULL, &status);
+  }
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+}
+
+/* Where X points east it is our Y. */
+static void x_east(TestPlace *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(2, 2, 1, ASTRO_FORMAT_CF32LE);
+  const guint64 n = test_visibility_samples(&c);
+  g_assert_cmpuint(n, ==, 12);
+  g_autofree float *values = test_make_data(&c, 1, 5);
+  const AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = GST_SECOND };
+  for (guint by_angles = 0; by_angles < 2; by_angles++) {
+    float found[24];
+    guint32 counts[12];
+    AstroFitsFrame frame = { .data = found, .counts = counts };
+    gboolean end;
+    test_write_uvfits(place->path, &c, &block, 1, NULL);
+    point_east(place->path, by_angles);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
+    test_says(astro_fits_reader_contents(reader)->note, "X points east");
+    g_assert_true(astro_fits_reader_read(reader, &frame, &end, NULL));
+    for (guint64 i = 4; i < 8; i++) /* the baseline of the two: XX XY YX YY from behind */
+      for (guint part = 0; part < 2; part++)
+        g_assert_cmpfloat(found[2 * (11 - i) + part], ==, values[2 * i + part]);
+    astro_fits_reader_close(reader);
+  }
+  astro_fits_contents_clear(&c);
+}
+
 static void check_not_opened(const char *path, const char *expect)
 {
   g_autoptr(GError) error = NULL;
@@ -379,6 +424,7 @@ static void add_tests(void)
     { "far-middle", far_middle },
     { "short-or-days", short_or_days },
     { "odd-weight", odd_weight },
+    { "x-east", x_east },
     { "any-order", any_order },
     { "not-uvfits", not_uvfits },
   };

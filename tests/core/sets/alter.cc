@@ -53,6 +53,23 @@ void test_alter_double(const char *set, const char *table, const char *column, g
   ScalarColumn<Double>(t, column).put(row, value);
 }
 
+void test_alter_product(const char *set, gint number)
+{
+  Table t = open(set, "POLARIZATION");
+  ArrayColumn<Int>(t, "CORR_TYPE").put(0, Vector<Int>(1, number));
+}
+
+void test_alter_feeds(const char *set, double x, double y)
+{
+  Table t = open(set, "FEED");
+  ArrayColumn<Double> angles(t, "RECEPTOR_ANGLE");
+  Vector<Double> both(2);
+  both[0] = x;
+  both[1] = y;
+  for (rownr_t row = 0; row < t.nrow(); row++)
+    angles.put(row, both);
+}
+
 void test_alter_phase_centre(const char *set, double radians)
 {
   Table t = open(set, "FIELD");

@@ -10,7 +10,10 @@ void test_alter_integer(const char *set, const char *table, const char *column, 
                         gint value);
 void test_alter_double(const char *set, const char *table, const char *column, guint row,
                        double value);
-void test_alter_flag(const char *set, guint row); /* FLAG_ROW */
+/* The number that casacore has for the product, in a set with one. */
+void test_alter_product(const char *set, gint number);
+void test_alter_feeds(const char *set, double x, double y); /* angles of receptors, radians */
+void test_alter_flag(const char *set, guint row);           /* FLAG_ROW */
 void test_alter_scale_weights(const char *set, float factor);
 void test_alter_remove_column(const char *set, const char *column);
 void test_alter_remove_row(const char *set, guint row);

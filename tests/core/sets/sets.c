@@ -704,6 +704,60 @@ static void many_readers(Place *place, gconstpointer data)
   g_assert_nonnull(two);
 }
 
+/* Where X points east it is our Y; feeds that are turned together, as CASA has them, stay. */
+static void x_east(Place *place, gconstpointer data)
+{
+  static const Shape shape = {
+    .stations = 3, .pols = 2, .channels = 2, .format = ASTRO_FORMAT_CF32LE
+  };
+  g_auto(Read) before = { 0 }, east = { 0 };
+  write_set(place->path, &shape);
+  test_alter_feeds(place->path, G_PI_2, G_PI_2);
+  g_autoptr(AstroSetReader) one = open_set(place->path, &plain);
+  g_assert_cmpstr(astro_set_reader_contents(one)->note, ==, NULL);
+  g_assert_true(read_frame(one, &before));
+  test_alter_feeds(place->path, -G_PI_2, 0);
+  g_autoptr(AstroSetReader) other = open_set(place->path, &plain);
+  test_says(astro_set_reader_contents(other)->note, "X points east");
+  g_assert_true(read_frame(other, &east));
+  for (guint i = 0; i < 2 * 6 * 4; i++) {
+    const guint turned = i / 4 * 4 + 3 - i % 4;
+    g_assert_cmpuint(east.counts[turned], ==, before.counts[i]);
+    g_assert_cmpmem(east.data + 2 * turned, 8, before.data + 2 * i, 8);
+  }
+}
+
+/* A set may have one of the cross-hands alone; others than those of a basis, and I, are refused. */
+static void lone_product(Place *place, gconstpointer data)
+{
+  g_auto(Read) xx = { 0 }, xy = { 0 };
+  write_set(place->path, &single);
+  g_autoptr(AstroSetReader) one = open_set(place->path, &plain);
+  g_assert_true(read_frame(one, &xx));
+  test_alter_product(place->path, 10);
+  g_autoptr(AstroSetReader) other = open_set(place->path, &plain);
+  g_assert_cmpuint(astro_stream_extent(&astro_set_reader_contents(other)->stream, ASTRO_AXIS_POL),
+                   ==, 2);
+  g_assert_true(read_frame(other, &xy));
+  for (guint i = 0; i < 2 * 10; i++) {
+    const guint j = 4 * i + 2; /* XY of antennas 1 and 2 is YX of 2 and 1 */
+    g_assert_cmpuint(xy.counts[4 * i], ==, 0);
+    g_assert_cmpuint(xy.counts[j], ==, xx.counts[i]);
+    g_assert_cmpmem(xy.data + 2 * j, 8, xx.data + 2 * i, 8);
+  }
+  test_alter_product(place->path, 2);
+  assert_refused(place->path, &plain, "a product 2 (CORR_TYPE)");
+}
+
+/* Frequencies that follow another frame than the Earth's are told. */
+static void other_frame(Place *place, gconstpointer data)
+{
+  write_set(place->path, &single);
+  test_alter_integer(place->path, "SPECTRAL_WINDOW", "MEAS_FREQ_REF", 0, 1);
+  g_autoptr(AstroSetReader) reader = open_set(place->path, &plain);
+  test_says(astro_set_reader_contents(reader)->note, "window 0 are in the frame LSRK");
+}
+
 #define CASE(name, function) g_test_add("/sets/" name, Place, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -713,6 +767,9 @@ int main(int argc, char **argv)
   CASE("returns", returns);
   CASE("any-order", any_order);
   CASE("conjugated", conjugated);
+  CASE("x-east", x_east);
+  CASE("lone-product", lone_product);
+  CASE("other-frame", other_frame);
   CASE("missing-row", missing_row);
   CASE("flagged-row", flagged_row);
   CASE("mirrored", mirrored);
