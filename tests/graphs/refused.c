@@ -96,6 +96,16 @@ static void test_refused_pipelines(void)
       "exist" },
     { "fakesrc num-buffers=2 !\n multifilesink location=.",
       "bad.graph:2: multifilesink0 would write to ., which is a folder" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=\"100% sure.png\"",
+      "bad.graph:2: multifilesink0 would write to 100% sure.png, where \"% sure.png\" is no "
+      "number: "
+      "expected one number at most, such as %04d, and %% for a percent sign" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%s/a.png",
+      "where \"%s/a.png\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=a%d-%d", "where \"%d\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%n", "where \"%n\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%03%d", "where \"%03%d\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=50%", "where \"%\" is no number" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
     { "fakesrc num-buffers=2 !\n multifilesink location=\"\"",
       "bad.graph:2: multifilesink0 has an empty location, expected the name of a file" },
