@@ -139,6 +139,36 @@ static gboolean check_continues(AstroFitsSrc *self, const char *name, AstroFitsR
                                     "the files of one observation, in the order of their names");
 }
 
+/* A choice of rows or columns of a catalogue would do nothing to another file. */
+static gboolean check_for_catalogue(AstroFitsSrc *self, const char *name, AstroFitsReader *reader)
+{
+  const AstroFitsSrcSettings *now = &self->now;
+  const char *const settings[][2] = {
+    { "where", now->where },
+    { "weight-column", now->weight_column },
+    { "region-column", now->region_column },
+    { "distance-column", now->distance_column },
+    { "redshift-column", now->redshift_column },
+    { "k-column", now->k_column },
+    { "g1-column", now->g1_column },
+    { "g2-column", now->g2_column },
+    { "bitweight-columns", now->bitweight_columns },
+  };
+  if (astro_fits_src_is_catalogue(reader))
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+    if (astro_field_given(settings[i][1])) {
+      GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                        ("%s: %s=%s is set, but the file holds %s, expected a catalogue: leave it "
+                         "out",
+                         name, settings[i][0], settings[i][1],
+                         astro_quantity_name(astro_fits_reader_contents(reader)->stream.quantity)),
+                        (NULL));
+      return FALSE;
+    }
+  return TRUE;
+}
+
 gboolean astro_fits_src_open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
@@ -179,7 +209,7 @@ gboolean astro_fits_src_open_next_file(AstroFitsSrc *self)
     astro_fits_reader_close(reader);
     return FALSE;
   }
-  if (!check_continues(self, name, reader, &shift)) {
+  if (!check_for_catalogue(self, name, reader) || !check_continues(self, name, reader, &shift)) {
     astro_fits_reader_close(reader);
     return FALSE;
   }

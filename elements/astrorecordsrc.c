@@ -245,7 +245,10 @@ static gboolean find_files(AstroRecordSrc *self)
                         ("%s: there is no such file", (char *)self->files->pdata[i]), (NULL));
       return FALSE;
     }
-  return self->files->len > 0;
+  if (self->files->len > 0)
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("location=%s names no file", location), (NULL));
+  return FALSE;
 }
 
 static void forget(AstroRecordSrc *self)

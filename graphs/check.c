@@ -138,12 +138,62 @@ static char *look_for_folder(GstElement *sink)
                          folder);
 }
 
+/* Whether a sink puts the number of a picture into the name of its file, as printf does, and each
+ * picture, once it is whole, in the place of what had that name. */
+static gboolean numbers_files(GstElement *sink)
+{
+  GstElementFactory *factory = gst_element_get_factory(sink);
+  return factory && g_str_equal(GST_OBJECT_NAME(factory), "multifilesink");
+}
+
+/* Where a name has a percent sign that does not begin the only number or stand for itself. */
+static const char *find_percent(const char *location)
+{
+  gboolean has_number = FALSE;
+  for (const char *at = location; (at = strchr(at, '%')); at++) {
+    const gsize digits = strspn(at + 1, "0123456789");
+    if (at[1] == '%')
+      at++;
+    else if (!at[1 + digits] || !strchr("diouxX", at[1 + digits]) || digits > 2 || has_number)
+      return at;
+    else
+      has_number = TRUE;
+  }
+  return NULL;
+}
+
+/* Other names would be those of other files, or end the program. */
+static char *look_for_percent(GstElement *sink)
+{
+  g_autofree char *location = location_of(sink);
+  const char *at = numbers_files(sink) ? find_percent(location) : NULL;
+  return at ? g_strdup_printf(
+                  "%s would write to %s, where \"%s\" is no number: expected one number "
+                  "at most, such as %%04d, and %%%% for a percent sign",
+                  GST_OBJECT_NAME(sink), location, at)
+            : NULL;
+}
+
+/* A device or pipe would become a file. */
+static char *look_for_device(GstElement *sink)
+{
+  g_autofree char *location = location_of(sink);
+  struct stat there;
+  if (!numbers_files(sink) || stat(location, &there) || S_ISREG(there.st_mode) ||
+      S_ISDIR(there.st_mode))
+    return NULL;
+  return g_strdup_printf("%s would take the place of %s, which is no regular file",
+                         GST_OBJECT_NAME(sink), location);
+}
+
 static char *look_for_places(const GPtrArray *files)
 {
+  static char *(*const looks[])(GstElement *) = { look_for_percent, look_for_device,
+                                                  look_for_folder, look_for_kind };
   char *trouble = NULL;
-  for (guint i = 0; !trouble && i < files->len; i++)
-    if (is_sink(files->pdata[i]) && !(trouble = look_for_folder(files->pdata[i])))
-      trouble = look_for_kind(files->pdata[i]);
+  for (guint i = 0; i < files->len; i++)
+    for (guint l = 0; is_sink(files->pdata[i]) && !trouble && l < G_N_ELEMENTS(looks); l++)
+      trouble = looks[l](files->pdata[i]);
   return trouble;
 }
 

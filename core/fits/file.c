@@ -1,6 +1,7 @@
 /* Opens FITS files, and reads their headers and bytes. */
 #include "core/fits/file.h"
 #include "core/backend/backend.h"
+#include "core/backend/threads.h"
 #include "core/fits/fits.h"
 #include "core/fits/foreign.h"
 #include "core/fits/open.h"
@@ -398,6 +399,18 @@ static gboolean check_kind(AstroFitsFile *file, GError **error)
          astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", file->name, told);
 }
 
+/* A look that was given up says nothing of what is there. */
+static gboolean find_kind(AstroFitsFile *file, GError **error)
+{
+  file->is_hdf5 = begins_as_hdf5(file);
+  const gboolean is_known = file->is_hdf5 || (check_kind(file, error) &&
+                                              (begins_as_text(file) || read_headers(file, error)));
+  if (!astro_is_given_up())
+    return is_known;
+  g_clear_error(error);
+  return astro_backend_goes_on(error);
+}
+
 AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
 {
   struct stat there = { 0 };
@@ -411,9 +424,7 @@ AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
   file->was_packed = there.st_nlink == 0; /* what is unpacked has no name */
   file->headers = g_ptr_array_new_with_free_func(header_free);
   file->cache = g_malloc(CACHE);
-  file->is_hdf5 = begins_as_hdf5(file);
-  if (astro_fits_file_is_hdf5(file) ||
-      (check_kind(file, error) && (begins_as_text(file) || read_headers(file, error))))
+  if (find_kind(file, error))
     return file;
   astro_fits_file_close(file);
   return NULL;

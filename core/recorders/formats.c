@@ -110,6 +110,29 @@ static gboolean read_settings(AstroRecording *recording, const AstroRecorderSett
   return TRUE;
 }
 
+/* A setting of another format would do nothing. */
+static gboolean check_settings(const AstroRecording *recording, const char *file, GError **error)
+{
+  const AstroRecorderSettings *settings = recording->settings;
+  const struct {
+    gboolean is_set;
+    const AstroRecorderFormat *format;
+    const char *name, *why;
+  } own[] = {
+    { settings->numbers != ASTRO_RECORDER_NUMBERS_AUTO, &astro_recorder_dada, "numbers",
+      "tells how its samples are written" },
+    { settings->heap_steps > 0, &astro_recorder_dada, "heap-steps", "has no heaps" },
+    { settings->products && *settings->products, &astro_recorder_sigproc, "products",
+      "has no IFs" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(own); i++)
+    if (own[i].is_set && recording->format != own[i].format)
+      return astro_recorder_fail(error, SETTINGS,
+                                 "%s: %s is set, but a recording of %s %s: leave it out", file,
+                                 own[i].name, recording->format->name.name, own[i].why);
+  return TRUE;
+}
+
 static void close_file(gpointer file)
 {
   astro_recorder_file_close(file);
@@ -128,14 +151,8 @@ static gboolean open_all(AstroRecording *recording, char *const *files, guint n_
   recording->format = format && *format && strcmp(format, "auto") != 0
                           ? find_named(format, error)
                           : find_by_content(recording, error);
-  if (recording->format && recording->format != &astro_recorder_dada &&
-      recording->settings->numbers != ASTRO_RECORDER_NUMBERS_AUTO)
-    return astro_recorder_fail(error, SETTINGS,
-                               "%s: numbers is set, but a recording of %s tells how its samples "
-                               "are written: leave it out",
-                               files[0], recording->format->name.name);
-  return recording->format && recording->format->open(recording, error) &&
-         astro_recording_describe(recording, error);
+  return recording->format && check_settings(recording, files[0], error) &&
+         recording->format->open(recording, error) && astro_recording_describe(recording, error);
 }
 
 AstroRecording *astro_recording_open(char *const *files, guint n_files,

@@ -24,6 +24,16 @@ static gboolean start(GstBaseSrc *src)
   return TRUE;
 }
 
+/* Pads refuse all that is pushed once they flush, which they do before the source is told. */
+static gboolean is_flushing(AstroFileSrc *self)
+{
+  GstPad *pad = GST_BASE_SRC_PAD(self);
+  GST_OBJECT_LOCK(pad);
+  const gboolean flushes = GST_PAD_IS_FLUSHING(pad);
+  GST_OBJECT_UNLOCK(pad);
+  return flushes || astro_deadline_is_stopped(deadline_of(self));
+}
+
 static GstFlowReturn create(GstPushSrc *src, GstBuffer **buffer)
 {
   AstroFileSrc *self = ASTRO_FILE_SRC(src);
@@ -32,9 +42,11 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **buffer)
   const AstroStop *before = astro_stop_set(&deadline->stop);
   const GstFlowReturn flow = ASTRO_FILE_SRC_GET_CLASS(self)->make(self, buffer);
   astro_stop_set(before);
-  if (flow == GST_FLOW_OK || !astro_deadline_is_missed(deadline))
+  if (flow == GST_FLOW_OK)
     return flow;
-  return astro_deadline_is_stopped(deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+  if (is_flushing(self))
+    return GST_FLOW_FLUSHING;
+  return astro_deadline_is_missed(deadline) ? GST_FLOW_EOS : flow;
 }
 
 static gboolean unlock(GstBaseSrc *src)

@@ -197,6 +197,15 @@ static GstClockTime running_time_of(AstroMergePad *pad)
              : GST_CLOCK_TIME_NONE;
 }
 
+/* Observations come after caps: a pad that has neither one nor a buffer may still get it. */
+static gboolean may_be_observed(GPtrArray *pads, const AstroMergePad *pad)
+{
+  gboolean any = FALSE;
+  for (guint i = 0; i < pads->len; i++)
+    any |= astro_merge_pad_at(pads, i)->observation != NULL;
+  return any && !pad->observation;
+}
+
 /* Called in a live pipeline while some pad has no buffer: the time until which to wait. If all pads
  * without buffers are late already, or need none, there is nothing to wait for. */
 static GstClockTime get_next_time(GstAggregator *aggregator)
@@ -215,7 +224,8 @@ static GstClockTime get_next_time(GstAggregator *aggregator)
     if (GST_CLOCK_TIME_IS_VALID(running))
       time = MIN(time, running);
     any |= has_buffer || holds;
-    is_known &= pad->latest || has_buffer || gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad));
+    is_known &= (pad->latest && !may_be_observed(pads, pad)) || has_buffer || holds ||
+                gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad));
     is_hurried &= has_buffer || (holds && !pad->is_wanted) || pad->is_lagging ||
                   gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad));
   }

@@ -242,7 +242,8 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
     if (!klass->observed || klass->observed(stage, &error))
       return send_observation(stage, event, TRUE) && astro_plan_tell_observation(stage);
   }
-  astro_stage_post_error(stage, error);
+  if (error) /* else astro_stage_configure_again has said why */
+    astro_stage_post_error(stage, error);
   gst_event_unref(event);
   return FALSE;
 }

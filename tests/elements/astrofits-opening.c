@@ -119,12 +119,57 @@ static void opening(gconstpointer data)
   g_assert_cmpint(least, <, MOST_MS);
 }
 
+/* Holds the source as it agrees on caps, which are its filter, until the pad flushes: before the
+ * source is told to stop. */
+static GstPadProbeReturn hold_query(GstPad *pad, GstPadProbeInfo *info, gpointer held)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+  GstCaps *filter = NULL;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+    gst_query_parse_caps(query, &filter);
+  if (!filter)
+    return GST_PAD_PROBE_OK;
+  g_atomic_int_set((gint *)held, TRUE);
+  for (gboolean flushes = FALSE; !flushes;) {
+    g_usleep(1000);
+    GST_OBJECT_LOCK(pad);
+    flushes = GST_PAD_IS_FLUSHING(pad);
+    GST_OBJECT_UNLOCK(pad);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Caps that a pad refuses because it stops are no fault of anybody. */
+static void agreeing(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-fits-XXXXXX", NULL);
+  g_autofree char *file = g_build_filename(folder, "v.uvfits", NULL);
+  g_autofree char *line = g_strdup_printf(VISIBILITIES, file);
+  g_autofree char *failed = test_launch(line);
+  g_assert_cmpstr(failed, ==, NULL);
+  g_autofree char *read = g_strdup_printf("astrofitssrc name=source location=%s ! fakesink", file);
+  GstElement *pipeline = gst_parse_launch(read, NULL);
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(source, "src");
+  gint held = FALSE;
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH, hold_query,
+                    &held, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  while (!g_atomic_int_get(&held))
+    g_usleep(1000);
+  stop(pipeline);
+  gst_object_unref(pipeline);
+  g_unlink(file);
+  g_rmdir(folder);
+}
+
 static void (*const leaving[])(GstElement *) = { stop, end };
 
 static void add_tests(void)
 {
   g_test_add_data_func("/astrofits/opening/stopped", &leaving[0], opening);
   g_test_add_data_func("/astrofits/opening/ended", &leaving[1], opening);
+  g_test_add_func("/astrofits/opening/agreeing", agreeing);
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,11 @@ static void cannot_read(TestFile *place, gconstpointer data)
                     place->path);
   test_check_launch("location", NULL, "astrofitssrc name=file ! fakesink");
   test_write_file(place, 3);
+  test_check_launch("where=U>0 is set, but the file holds visibilities, expected a catalogue",
+                    place->path, "astrofitssrc name=file location=%s where=U>0 ! fakesink",
+                    place->path);
+  test_check_launch("g1-column=3 is set", place->path,
+                    "astrofitssrc name=file location=%s g1-column=3 ! fakesink", place->path);
   g_assert_true(g_file_get_contents(place->path, &bytes, &length, NULL));
   g_assert_true(g_file_set_contents(place->path, bytes, 2880 * 3 + 100, NULL));
   test_check_launch("cut short", place->path, "astrofitssrc name=file location=%s ! fakesink",

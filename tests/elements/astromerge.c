@@ -566,11 +566,47 @@ static void test_states(gconstpointer line)
   gst_object_unref(pipeline);
 }
 
+/* Holds an observation back, which is sent after caps, for longer than pads are waited for. */
+static GstPadProbeReturn hold_observation(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  gint *held = data;
+  if (astro_event_is_observation(GST_PAD_PROBE_INFO_EVENT(info)) && !*held) {
+    *held = TRUE;
+    g_usleep(200000);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* A live pad whose observation is still to come has one. */
+static void test_live_observation(void)
+{
+  GstElement *pipeline = gst_parse_launch(
+      "astroskysrc stations=2 duration=0.05 bandwidth=1e5 block-steps=1000 is-live=true ! "
+      "application/x-astro-voltages,format=CF32LE ! tee name=t ! queue ! astroselect stations=0 ! "
+      "astrojoin name=j axis=station t. ! queue ! astroselect stations=1 name=late ! j. j. ! "
+      "fakesink sync=true",
+      NULL);
+  g_autoptr(GstElement) late = gst_bin_get_by_name(GST_BIN(pipeline), "late");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(late, "src");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  gint held = FALSE;
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, hold_observation, &held, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  g_assert_true(held);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astromerge/model", test_model);
   g_test_add_func("/astromerge/live", test_live);
   g_test_add_func("/astromerge/live-sums", test_live_sums);
+  g_test_add_func("/astromerge/live-observation", test_live_observation);
   g_test_add_func("/astromerge/late", test_late);
   g_test_add_func("/astromerge/gap-event", test_gap_event);
   g_test_add_func("/astromerge/gap-in-bytes", test_gap_in_bytes);

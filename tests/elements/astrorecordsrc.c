@@ -424,6 +424,8 @@ static void test_dada_bits(void)
   }
   g_autofree char *vdif = save_threads();
   recorded_refused(vdif, "numbers=offset", "a recording of vdif tells how its samples are written");
+  recorded_refused(vdif, "products=I", "products is set, but a recording of vdif has no IFs");
+  recorded_refused(vdif, "heap-steps=4", "heap-steps is set, but a recording of vdif has no heaps");
   g_unlink(vdif);
 }
 
@@ -929,6 +931,7 @@ static void test_files(void)
   g_autofree char *dada = save_dada("1.dada", DADA DADA_START "NCHAN 1\n", 0, 16);
   g_assert_true(g_file_set_contents(empty, "", 0, NULL));
   recorded_refused(none, "", "there is no such file");
+  recorded_refused(",", "", "location=, names no file");
   recorded_refused(pattern, "", "No file matches");
   recorded_refused(folder, "", "found a folder");
   recorded_refused(empty, "", "an empty file");

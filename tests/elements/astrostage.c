@@ -1,5 +1,6 @@
 /* The base of elements, seen through astrotranspose: links, states, figures, errors. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/memory/memory.h"
 #include "core/stream/observation.h"
@@ -282,6 +283,32 @@ static void test_said_once(void)
   }
 }
 
+/* A stage that is configured again for an observation, and refuses, has said why. */
+static void test_said_of_observation(void)
+{
+  GstElement *pipeline =
+      gst_parse_launch("astroskysrc stations=2 duration=0.01 ! astrodelay ! "
+                       "application/x-astro-voltages,format=CF32LE ! astrodelay ! "
+                       "application/x-astro-voltages,format=CI16LE ! fakesink",
+                       NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  guint said = 0;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  for (gboolean goes_on = TRUE; goes_on;) {
+    g_autoptr(GstMessage) message =
+        gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
+    g_assert_nonnull(message);
+    gst_message_parse_error(message, &error, NULL);
+    goes_on = g_str_has_prefix(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "astrodelay");
+    if (goes_on && said++ == 0)
+      g_assert_nonnull(strstr(error->message, "no delays are left"));
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  g_assert_cmpuint(said, ==, 1);
+}
+
 static void add_tests(void)
 {
   static const char *const unlinked[] = {
@@ -312,6 +339,7 @@ static void add_tests(void)
   g_test_add_func("/stage/no-growth", test_no_growth);
   g_test_add_func("/stage/bad-validity", test_bad_validity);
   g_test_add_func("/stage/said-once", test_said_once);
+  g_test_add_func("/stage/said-of-observation", test_said_of_observation);
   g_test_add_func("/stage/no-cuda", test_no_cuda);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stage/bad/%zu", i);

@@ -96,6 +96,18 @@ static void test_refused_pipelines(void)
       "exist" },
     { "fakesrc num-buffers=2 !\n multifilesink location=.",
       "bad.graph:2: multifilesink0 would write to ., which is a folder" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=\"100% sure.png\"",
+      "bad.graph:2: multifilesink0 would write to 100% sure.png, where \"% sure.png\" is no "
+      "number: "
+      "expected one number at most, such as %04d, and %% for a percent sign" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=output.pipe",
+      "bad.graph:2: multifilesink0 would take the place of output.pipe, which is no regular file" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%s/a.png",
+      "where \"%s/a.png\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=a%d-%d", "where \"%d\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%n", "where \"%n\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=%03%d", "where \"%03%d\" is no number" },
+    { "fakesrc num-buffers=2 ! multifilesink location=50%", "where \"%\" is no number" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
     { "fakesrc num-buffers=2 !\n multifilesink location=\"\"",
       "bad.graph:2: multifilesink0 has an empty location, expected the name of a file" },
@@ -118,7 +130,9 @@ static void test_refused_pipelines(void)
       "application/x-astro-correlation-function,bins=3 ! fakesink",
       "astrotpacf0: downstream takes none of the correlation functions made here (made " },
   };
+  g_autofree char *pipe = in_folder("output.pipe");
   write_file("two.csv", "RA,DEC\n1,2\n3,4\n", -1);
+  g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     write_file("bad.graph", cases[i][0], -1);
     g_auto(Result) result = run("run ./bad.graph");

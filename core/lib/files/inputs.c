@@ -100,9 +100,14 @@ GPtrArray *astro_inputs_find(const char *input, GError **error)
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
   const gboolean is_one = !strchr(input, ',') || g_file_test(input, G_FILE_TEST_EXISTS);
   g_auto(GStrv) parts = g_strsplit(input, ",", is_one ? 1 : 0);
-  for (guint i = 0; parts[i]; i++)
-    if (!add_words(files, g_strstrip(parts[i]), error))
+  for (guint i = 0; parts[i]; i++) {
+    if (*g_strstrip(parts[i]) == '\0') {
+      fail(error, "\"%s\" has an empty name: expected files, separated by commas", input);
       return NULL;
+    }
+    if (!add_words(files, parts[i], error))
+      return NULL;
+  }
   if (files->len)
     return g_steal_pointer(&files);
   fail(error, "no file is named");

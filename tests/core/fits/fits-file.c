@@ -1,5 +1,7 @@
 /* Reading FITS: values of keywords, numbers of every type, tables, and headers that contradict
  * themselves. */
+#include "core/backend/backend.h"
+#include "core/backend/threads.h"
 #include "core/fits/fits.h"
 #include "core/fits/table/table.h"
 #include "tests/core/fits/uvfits.h"
@@ -363,12 +365,53 @@ static void pieces(TestPlace *place, gconstpointer data)
   astro_fits_file_close(file);
 }
 
+/* Answers that reading goes on as often as left says, and then gives it up for good. */
+static gboolean runs_out(gpointer left)
+{
+  guint *more = left;
+  return *more == 0 || --*more == 0;
+}
+
+/* A look that is given up at any point says nothing of what the file is. */
+static void given_up(TestPlace *place, gconstpointer data)
+{
+  static const char *const cards[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", NULL },
+                           *const more[] = { "XTENSION= 'IMAGE   '", "BITPIX  = 8", "NAXIS   = 1",
+                                             "NAXIS1  = 10000", NULL };
+  GString *bytes = g_string_new(NULL);
+  add_header(bytes, cards);
+  for (guint i = 0; i < 3; i++) {
+    add_header(bytes, more);
+    g_string_set_size(bytes, bytes->len + 4 * 2880);
+  }
+  g_assert_true(g_file_set_contents(place->path, bytes->str, bytes->len, NULL));
+  g_string_free(bytes, TRUE);
+  guint times = 0;
+  for (AstroFitsFile *file = NULL; !file; times++) {
+    guint left = times + 1;
+    const AstroStop stop = { runs_out, &left };
+    g_autoptr(GError) error = NULL;
+    astro_stop_set(&stop);
+    file = astro_fits_file_open(place->path, &error);
+    astro_stop_set(NULL);
+    if (!file) {
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP);
+      continue;
+    }
+    g_assert_no_error(error);
+    g_assert_nonnull(astro_fits_file_header(file, 3));
+    astro_fits_file_close(file);
+    break;
+  }
+  g_assert_cmpuint(times, >=, 3);
+}
+
 static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
     { "values", values },           { "numbers", numbers },       { "table", table },
     { "text-fields", text_fields }, { "bad-tables", bad_tables }, { "bad-headers", bad_headers },
-    { "pieces", pieces },
+    { "pieces", pieces },           { "given-up", given_up },
   };
   test_add_places("/fits-file/", cases, G_N_ELEMENTS(cases));
 }

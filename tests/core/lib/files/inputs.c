@@ -51,7 +51,9 @@ static void test_missing(void)
     { "inputs/no file.fits", "there is no file inputs/no file.fits" },
     { "inputs/a.fits inputs/none.fits", "there is no file inputs/none.fits" },
     { "inputs/a.fits n*", "no file matches n*" },
-    { "inputs/a.fits,", "there is no file " },
+    { "inputs/a.fits,",
+      "\"inputs/a.fits,\" has an empty name: expected files, separated by commas" },
+    { ",", "\",\" has an empty name: expected files, separated by commas" },
     { "inputs/empty", "the folder inputs/empty has no files" },
     { "", "no file is named" }
   };
