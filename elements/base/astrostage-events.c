@@ -262,12 +262,13 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   return ok;
 }
 
-/* Upstream has ended, and ignores what downstream returns for what is pushed now. Without an error
- * the pipeline would wait for ever if it cannot be pushed. */
+/* Upstream has ended, and ignores what downstream returns for what is pushed now, or has said of
+ * what was handed out last. Without an error the pipeline would wait for ever if it cannot be
+ * pushed. */
 static void end(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  priv->pushed = GST_FLOW_OK;
+  priv->pushed = priv->has_told ? GST_FLOW_OK : priv->handed;
   astro_stage_drain(stage);
   if (astro_flow_is_lost(priv->pushed))
     GST_ELEMENT_FLOW_ERROR(stage, priv->pushed);

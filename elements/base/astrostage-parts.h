@@ -79,6 +79,7 @@ typedef struct {
   gboolean hands_out;      /* blocks that are held back go out when they are done */
   AstroHandOut *hand_out;  /* NULL: there was none yet */
   GstFlowReturn handed;    /* what downstream said of those; under the lock of the input's stream */
+  gboolean has_told;       /* and upstream knows */
 
   /* timing */
   AstroSteps steps;    /* steps of the input */

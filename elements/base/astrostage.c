@@ -95,6 +95,7 @@ void astro_stage_reset(AstroStage *stage)
   priv->discont = priv->counting = FALSE;
   priv->out_origin = 0;
   priv->handed = GST_FLOW_OK;
+  priv->has_told = FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }
@@ -163,6 +164,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 
   if (priv->handed != GST_FLOW_OK) {
     gst_clear_buffer(&trans->queued_buf);
+    priv->has_told = TRUE;
     return priv->handed;
   }
   show_mark(stage, &trans->queued_buf);

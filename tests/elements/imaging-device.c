@@ -105,10 +105,16 @@ static void test_images(void)
   clear(&cuda);
 }
 
-static GstHarness *push_image(guint number)
+static GstHarness *new_images(void)
 {
   GstHarness *h = gst_harness_new_parse("astrofft backend=cuda ! astroimage backend=cuda");
   gst_harness_set_src_caps_str(h, GRID("plane:pol:v:u") ",planes=1");
+  return h;
+}
+
+static GstHarness *push_image(guint number)
+{
+  GstHarness *h = new_images();
   for (guint i = 0; i < PLANES; i++)
     g_assert_cmpint(gst_harness_push(h, make_plane(number * PLANES + i)), ==, GST_FLOW_OK);
   return h;
@@ -157,6 +163,40 @@ static void test_answered(void)
     g_usleep(1000);
   }
   g_assert_cmpint(flow, ==, GST_FLOW_FLUSHING);
+  gst_harness_teardown(h);
+}
+
+static gint refused;
+
+static GstFlowReturn refuse(GstPad *pad, GstObject *parent, GstBuffer *image)
+{
+  gst_buffer_unref(image);
+  g_atomic_int_inc(&refused);
+  return GST_FLOW_NOT_LINKED;
+}
+
+/* Nothing follows an image that nobody takes: an error says so, unless upstream has heard of it. */
+static void test_not_taken(gconstpointer follows)
+{
+  GstHarness *h = new_images();
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  gst_pad_set_chain_function(h->sinkpad, refuse);
+  g_atomic_int_set(&refused, 0);
+  for (guint i = 0; i < PLANES; i++)
+    g_assert_cmpint(gst_harness_push(h, make_plane(i)), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 10000 && !g_atomic_int_get(&refused); i++)
+    g_usleep(10000);
+  g_assert_cmpint(g_atomic_int_get(&refused), ==, 1);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = PLANES; follows && i < 100 * PLANES && flow == GST_FLOW_OK; i++)
+    flow = gst_harness_push(h, make_plane(i));
+  g_assert_cmpint(flow, ==, follows ? GST_FLOW_NOT_LINKED : GST_FLOW_OK);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_true((message != NULL) == !follows);
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
   gst_harness_teardown(h);
 }
 
@@ -222,6 +262,8 @@ static void add_tests(void)
   g_test_add_func("/imaging-device/handed-out", test_handed_out);
   g_test_add_func("/imaging-device/handed-out-late", test_handed_out_late);
   g_test_add_func("/imaging-device/answered", test_answered);
+  g_test_add_data_func("/imaging-device/last-not-taken", NULL, test_not_taken);
+  g_test_add_data_func("/imaging-device/not-taken", "more", test_not_taken);
   g_test_add_func("/imaging-device/spectra", test_spectra);
   if (g_getenv("ASTRO_CUDA_MODULE"))
     g_test_add_func("/imaging-device/lost", test_lost);
