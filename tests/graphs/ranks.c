@@ -75,7 +75,8 @@ static void assert_exchanged(const char *said, guint ranks)
     g_autofree char *begins = g_strdup_printf("rank %u of %u sent ", rank, ranks);
     g_auto(GStrv) parts = g_strsplit(said, begins, -1);
     g_assert_cmpuint(g_strv_length(parts), ==, 2);
-    const char *bytes = strstr(parts[1], "got "), *share = strchr(parts[1], '(');
+    const char *bytes = strstr(parts[1], "got "), *moving = strstr(parts[1], "on the way"),
+               *share = moving ? strchr(moving, '(') : NULL;
     g_assert_true(bytes && share);
     sent += g_ascii_strtod(parts[1], NULL) > 0;
     got += g_ascii_strtod(bytes + strlen("got "), NULL) > 0;
