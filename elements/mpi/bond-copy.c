@@ -6,6 +6,7 @@
 
 #include "core/backend/backend.h"
 #include "core/kit/fail.h"
+#include "elements/mpi/bonds.h"
 #include "elements/mpi/mover.h"
 
 /* ---- the receiver: landings ---- */
@@ -63,7 +64,7 @@ static GBytes *tell_room(Bond *bond, BondBlock *block, GError **error)
 {
   const gsize bytes = gst_buffer_get_size(block->buffer);
   Landing *landing = find_landing(bond->own, bytes);
-  if (!landing)
+  if (!landing && bonds_may_allocate())
     landing = make_landing(bond, round_up(bytes), error);
   if (!landing)
     return NULL;

@@ -123,6 +123,11 @@ gboolean bond_is_busy(Bond *bond)
   return !g_queue_is_empty(&bond->blocks);
 }
 
+gboolean bond_lacks_room(Bond *bond)
+{
+  return bond->lacks_room;
+}
+
 /* They begin in order. */
 gboolean bond_has_begun(Bond *bond)
 {
@@ -152,6 +157,8 @@ gboolean bond_moves(Bond *bond, BondBlock *block, GError **error)
 
 static gboolean has_happened(Bond *bond, BondBlock *block)
 {
+  if (!block->event)
+    return TRUE;
   if (!bond->device->funcs->event_done(bond->device, block->event))
     return FALSE;
   bond->device->funcs->event_free(bond->device, g_steal_pointer(&block->event));
@@ -169,24 +176,34 @@ static gboolean is_late(const Bond *bond, const BondBlock *block, GError **error
   return TRUE;
 }
 
-/* Blocks are got ready in order, and the other end is told. */
+/* Whether there is room for the block, and the sender was told; else, without an error, there may
+ * be later. */
+static gboolean make_room(Bond *bond, BondBlock *block, GError **error)
+{
+  if (bond->role == BOND_SENDER)
+    return TRUE;
+  GBytes *room = bond->mover->tell_room(bond, block, error);
+  bond->lacks_room = room == NULL;
+  if (room)
+    bond_say(bond, PARCEL_READY, room);
+  return room != NULL;
+}
+
+/* Blocks are got ready in order. */
 static gboolean prepare(Bond *bond, GError **error)
 {
+  GError *trouble = NULL;
   for (GList *at = bond->blocks.head; at; at = at->next) {
     BondBlock *block = at->data;
     if (block->stretch != BOND_PREPARES)
       continue;
-    if (!has_happened(bond, block))
-      return TRUE;
+    if (!has_happened(bond, block) || !make_room(bond, block, &trouble))
+      break;
     bond_enter(block, BOND_WAITS);
-    if (bond->role == BOND_SENDER)
-      continue;
-    GBytes *room = bond->mover->tell_room(bond, block, error);
-    if (!room)
-      return FALSE;
-    bond_say(bond, PARCEL_READY, room);
   }
-  return TRUE;
+  if (trouble)
+    g_propagate_error(error, trouble);
+  return !trouble;
 }
 
 gboolean bond_step(Bond *bond, gboolean may_begin, BondMoved *moved, GError **error)

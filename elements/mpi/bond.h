@@ -58,5 +58,7 @@ gboolean bond_step(Bond *bond, gboolean may_begin, BondMoved *moved, GError **er
  */
 gboolean bond_is_busy(Bond *bond);
 gboolean bond_has_begun(Bond *bond);
+/* Whether a block waits until memory may be allocated for it. */
+gboolean bond_lacks_room(Bond *bond);
 
 G_END_DECLS

@@ -45,14 +45,11 @@ static struct {
   BondsCounts counts[WAYS][2];
 } b;
 
-#define FOR_LANES(way) for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++)
-
 void bonds_start(const AstroWorld *world, const BondsCalls *calls)
 {
   b.world = *world;
   b.calls = calls;
-  FOR_LANES(way)
-  {
+  for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++) {
     b.lanes[way].pairs = g_new0(Pair, world->ranks);
     b.lanes[way].room = room_new();
   }
@@ -118,8 +115,8 @@ static void cut(Way way)
 void bonds_break(void)
 {
   b.is_broken = TRUE;
-  FOR_LANES(way)
-  cut(way);
+  for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++)
+    cut(way);
 }
 
 gboolean bonds_are_broken(void)
@@ -228,15 +225,14 @@ void bonds_hear(const Parcel *word)
 
 /* ---- room ---- */
 
-/* Whether a kernel of NCCL may be waiting on the device. */
-static gboolean has_begun(void)
+gboolean bonds_may_allocate(void)
 {
   const Lane *lane = &b.lanes[WAY_NCCL];
   gboolean any = FALSE;
   for (guint rank = 0; rank < b.world.ranks && !any; rank++)
     any = (lane->pairs[rank].out && bond_has_begun(lane->pairs[rank].out)) ||
           (lane->pairs[rank].in && bond_has_begun(lane->pairs[rank].in));
-  return any;
+  return !any;
 }
 
 /* In the order in which the bodies come. */
@@ -245,7 +241,8 @@ static gboolean find_room(Way way, guint rank)
   Lane *lane = &b.lanes[way];
   const Coming *first = g_queue_peek_head(&lane->pairs[rank].roomless);
   g_autoptr(GError) error = NULL;
-  GstBuffer *body = first ? room_take(lane->room, first->bytes, !has_begun(), &error) : NULL;
+  GstBuffer *body =
+      first ? room_take(lane->room, first->bytes, bonds_may_allocate(), &error) : NULL;
   if (error)
     lose(way, rank, error);
   if (!body)
@@ -255,8 +252,8 @@ static gboolean find_room(Way way, guint rank)
   return !lane->is_cut;
 }
 
-/* Whether a body still waits: then nothing more is begun, and no other gets room, until there was a
- * moment in which room could be made. */
+/* Whether a body still waits: then nothing more is begun by any way, and no other gets room, until
+ * there was a moment in which room could be made. */
 static gboolean lack_room(Way way)
 {
   Lane *lane = &b.lanes[way];
@@ -264,7 +261,8 @@ static gboolean lack_room(Way way)
     const guint rank = (lane->lacking + i) % b.world.ranks;
     while (find_room(way, rank))
       continue;
-    if (!g_queue_is_empty(&lane->pairs[rank].roomless)) {
+    const Pair *pair = &lane->pairs[rank];
+    if (pair->roomless.length > 0 || (pair->in && bond_lacks_room(pair->in))) {
       lane->lacking = rank;
       return TRUE;
     }
@@ -310,9 +308,8 @@ static gboolean step(Way way, guint rank, Bond **bond, gboolean is_out, gboolean
   return any;
 }
 
-static gboolean step_lane(Way way)
+static gboolean step_lane(Way way, gboolean may_begin)
 {
-  const gboolean may_begin = !lack_room(way);
   gboolean any = FALSE;
   for (guint rank = 0; rank < b.world.ranks; rank++) {
     any |= step(way, rank, &b.lanes[way].pairs[rank].out, TRUE, may_begin);
@@ -324,12 +321,12 @@ static gboolean step_lane(Way way)
 gboolean bonds_are_busy(void)
 {
   gboolean any = FALSE;
-  FOR_LANES(way)
-  for (guint rank = 0; rank < b.world.ranks && !any; rank++) {
-    Pair *pair = &b.lanes[way].pairs[rank];
-    any = (pair->out && bond_is_busy(pair->out)) || (pair->in && bond_is_busy(pair->in)) ||
-          !g_queue_is_empty(&pair->roomless);
-  }
+  for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++)
+    for (guint rank = 0; rank < b.world.ranks && !any; rank++) {
+      Pair *pair = &b.lanes[way].pairs[rank];
+      any = (pair->out && bond_is_busy(pair->out)) || (pair->in && bond_is_busy(pair->in)) ||
+            !g_queue_is_empty(&pair->roomless);
+    }
   return any;
 }
 
@@ -409,11 +406,12 @@ static void watch_trial(Way way)
 
 gboolean bonds_step(void)
 {
-  gboolean any = FALSE;
-  FOR_LANES(way)
-  {
+  gboolean lacks = FALSE, any = FALSE;
+  for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++) {
     watch_trial(way);
-    any |= step_lane(way);
+    lacks |= lack_room(way);
   }
+  for (Way way = WAY_FIRST_OF_DEVICES; way < WAYS; way++)
+    any |= step_lane(way, !lacks);
   return any;
 }

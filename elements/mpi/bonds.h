@@ -49,6 +49,8 @@ gboolean bonds_are_broken(void);
 
 /* Does what can be done; whether that was anything. */
 gboolean bonds_step(void);
+/* Whether memory of the device may be allocated now: no kernel of NCCL waits there. */
+gboolean bonds_may_allocate(void);
 /* Whether anything is on its way. */
 gboolean bonds_are_busy(void);
 

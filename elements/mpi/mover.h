@@ -19,7 +19,8 @@ typedef struct {
   /* id: what the sender's end has told; at the sender's end *id is NULL, and set. */
   gboolean (*open)(Bond *bond, GBytes **id, guint ranks, GError **error);
   void (*close)(Bond *bond);
-  /* For the sender: where there is room for the block. NULL with an error. */
+  /* For the sender: where there is room for the block. NULL with an error, or, without one, if
+   * memory for it may not be allocated now (bonds_may_allocate). */
   GBytes *(*tell_room)(Bond *bond, BondBlock *block, GError **error);
   /* Begins with blocks whose turn it is. */
   gboolean (*advance)(Bond *bond, gboolean may_begin, GError **error);
@@ -39,6 +40,7 @@ struct _Bond {
   GQueue heard;  /* GBytes: what the other end has said of blocks that are not begun */
   GQueue blocks; /* BondBlock */
   gpointer own;  /* the mover's; NULL: it is closed */
+  gboolean lacks_room;
 };
 
 extern const BondMover bond_by_nccl, bond_by_copy;

@@ -36,8 +36,8 @@ enum { COPY, NCCL };
 
 static const struct {
   const char *name, *stream;
-  guint turns, ranks; /* between devices; on GPUs two ranks */
-  gboolean is_shared; /* the device, which NCCL does not do */
+  guint turns, ranks; /* between devices that way; on GPUs two ranks */
+  gboolean only_copies;
 } turns[] = {
   /* rank n - 1 ends before the others: its stations are lost from then on */
   { "spectra", VOLTAGES UP TURN DOWN GATHER, 1, 3 },
@@ -56,6 +56,14 @@ static const struct {
              "! astroconvert backend=cuda device=$r " FLOATS(
                  "64") "! astroconvert backend=cpu " FLOATS("32"),
     1, 3 },
+  /* one element by copies, the next one by NCCL */
+  { "beside-nccl",
+    VOLTAGES UP TURN
+    "! astroalltoall transport=$([ $way = copy ] && echo nccl || echo $way) from=channel "
+    "to=station "
+    "! astroconvert backend=cuda device=$r ! application/x-astro-spectra,format=CI8 "
+    "! astroalltoall transport=mpi to=none root=1 ",
+    1, 2, TRUE },
   { "one-device",
     VOLTAGES "! astroconvert backend=cuda device=0 " CI16 TURN
              "! astrotranspose backend=cuda device=0 layout=channel:time:station:pol " GATHER,
@@ -302,7 +310,7 @@ int main(int argc, char **argv)
       const guint way = i % G_N_ELEMENTS(ways), of = i / G_N_ELEMENTS(ways);
       g_autofree char *path =
           g_strdup_printf("/astrompi-devices/%s/%s", turns[of].name, ways[way].name);
-      if (way == COPY || !turns[of].is_shared)
+      if (way == COPY || !turns[of].only_copies)
         g_test_add_data_func(path, GUINT_TO_POINTER(i), test_turns);
     }
     g_test_add_func("/astrompi-devices/refused", test_impossible);
