@@ -210,9 +210,9 @@ static void warn_of_clipping(AstroConvert *self)
   self->warned = TRUE;
   GST_ELEMENT_WARNING(
       self, STREAM, FORMAT,
-      ("%.3g %% of the samples are beyond the range of %s with scale %.6g and were clipped, which "
-       "falsifies all results. Use scale=auto, which fits the samples to the format, or a smaller "
-       "scale",
+      ("%.3g %% of the components are beyond the range of %s with scale %.6g and were clipped, "
+       "which falsifies all results. Use scale=auto, which fits the samples to the format, or a "
+       "smaller scale",
        100 * part, astro_format_name(astro_stage_out(ASTRO_STAGE(self))->format),
        self->active_scale),
       (NULL));

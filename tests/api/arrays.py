@@ -204,6 +204,8 @@ def case_errors():
     error = raises(gstastro.Error, "KeyError", blocks_of, "identity", broken())
     assert isinstance(error.__cause__, KeyError)
     raises(gstastro.Error, "found a int, but an input takes blocks", blocks_of, "identity", [3])
+    many = [voltages()] * 9  # more than the queue of an input holds
+    raises(gstastro.Error, "/nothing.par", blocks_of, "astrofold ephemeris=/nothing.par", many)
 
 
 def case_stage():

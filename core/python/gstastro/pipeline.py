@@ -153,9 +153,9 @@ class Pipeline:
             appsink.set_property("max-buffers", 4)
             self._outputs[appsink.get_name()] = appsink
         self._is_running = True
-        self.pipeline.set_state(Gst.State.PLAYING)
-        for thread in self._threads:
-            thread.start()
+        if self.pipeline.set_state(Gst.State.PLAYING) != Gst.StateChangeReturn.FAILURE:
+            for thread in self._threads:  # else the appsrc was never started, is never flushed, and holds its thread up
+                thread.start()
         return self
 
     def __exit__(self, kind, value, traceback):
