@@ -15,6 +15,7 @@
 #include "core/kit/fail.h"
 #include "core/lib/files/gzip.h"
 #include "core/lib/files/inputs.h"
+#include "core/lib/files/set-folder.h"
 #include "core/stream/stream.h"
 #include "core/stream/typed.h"
 
@@ -151,7 +152,7 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
   g_autofree guint8 *bytes = g_malloc(ASTRO_FOREIGN_BYTES);
   gsize n;
   *kind = KIND_SET;
-  if (astro_foreign_is_set(name))
+  if (astro_set_folder_is(name))
     return TRUE;
   if (!read_beginning(name, bytes, ASTRO_FOREIGN_BYTES, &n, error))
     return FALSE;
@@ -296,7 +297,7 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
       has_format && astro_format_from_name(samples->format) != ASTRO_FORMAT_UNKNOWN;
   const char *told = g_file_test(input, G_FILE_TEST_IS_DIR) ? astro_foreign_folder(input) : NULL;
   Kind kind = KIND_RECORDING;
-  if (told && !astro_foreign_is_set(input))
+  if (told && !astro_set_folder_is(input))
     return refuse(error, "%s is %s", input, told);
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
   if (!files || ((!has_format || may_lack) && !find_kinds(found, files, may_lack, &kind, error)))

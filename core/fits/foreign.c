@@ -1,6 +1,7 @@
 /* Recognises files of other programs. */
 #include "core/fits/foreign.h"
 #include "core/fits/psrfits/psrfits.h"
+#include "core/lib/files/set-folder.h"
 
 #include <string.h>
 
@@ -15,13 +16,10 @@
 
 /* ---- folders ---- */
 
-#define SET 0 /* the first of: */
-
 static const struct {
   const char *files[2]; /* that it contains */
   const char *told;
 } folders[] = {
-  { { "table.dat", "ANTENNA/table.dat" }, "a Measurement Set: astromssrc reads it" },
   { { "table.dat" },
     "a CASA table, part of a Measurement Set: for the whole set, exportuvfits" TO_UVFITS },
   { { "visdata", "header" }, "a MIRIAD data set: its task fits with op=uvout" TO_UVFITS },
@@ -39,15 +37,12 @@ static gboolean has_files(const char *path, guint kind)
 
 const char *astro_foreign_folder(const char *path)
 {
+  if (astro_set_folder_is(path))
+    return "a Measurement Set: astromssrc reads it";
   for (guint i = 0; i < G_N_ELEMENTS(folders); i++)
     if (has_files(path, i))
       return folders[i].told;
   return NULL;
-}
-
-gboolean astro_foreign_is_set(const char *path)
-{
-  return has_files(path, SET);
 }
 
 /* ---- bytes ---- */

@@ -18,8 +18,6 @@ const char *astro_foreign_folder(const char *path);
 const char *astro_foreign_bytes(const guint8 *bytes, gsize n);
 /* Another source that reads them: astrorecordsrc, astrouvh5src; NULL: none. */
 const char *astro_foreign_source(const guint8 *bytes, gsize n);
-/* Whether a folder is a Measurement Set, which astromssrc reads. */
-gboolean astro_foreign_is_set(const char *path);
 const char *astro_foreign_fits(const AstroFitsFile *file);
 
 G_END_DECLS

@@ -167,10 +167,9 @@ bool is_along(double angle, double direction)
  * by one angle, mostly 0. The table may be missing. */
 bool x_is_east(const Table &set)
 {
-  const String path = set.tableName() + "/FEED";
-  if (!Table::isReadable(path))
+  if (!set.keywordSet().isDefined("FEED"))
     return false;
-  const Table table(path);
+  const Table table = sub_table(set, "FEED");
   const ArrayColumn<Double> angles(table, "RECEPTOR_ANGLE");
   const ArrayColumn<String> types(table, "POLARIZATION_TYPE");
   for (rownr_t row = 0; row < table.nrow(); row++) {

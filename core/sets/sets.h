@@ -1,6 +1,7 @@
 /* Measurement Sets for sinks and sources: what their rows are in a stream of visibilities. */
 #pragma once
 
+#include "core/lib/files/set-folder.h"
 #include "core/lib/rows/frames.h"
 #include "core/lib/rows/reader.h"
 #include "core/lib/rows/rows.h"
@@ -16,7 +17,7 @@ G_BEGIN_DECLS
   "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
 
 /* A file that every set has. */
-#define ASTRO_SET_MARK "ANTENNA/table.dat"
+#define ASTRO_SET_MARK ASTRO_SET_FOLDER_MARK
 #define ASTRO_SET_MAX_STATIONS 65535
 
 /* ---- writing ---- */

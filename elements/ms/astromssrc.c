@@ -76,8 +76,7 @@ static const AstroField fields[] = {
 /* A missing set is reported at the start, as filesrc does. */
 static gboolean check(AstroRowSrc *src, const char *name)
 {
-  g_autofree char *mark = g_build_filename(name, ASTRO_SET_MARK, NULL);
-  if (g_file_test(mark, G_FILE_TEST_IS_REGULAR))
+  if (astro_set_folder_is(name))
     return TRUE;
   if (!g_file_test(name, G_FILE_TEST_EXISTS))
     return astro_row_src_not_found(src, name, "set");

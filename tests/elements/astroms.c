@@ -2,6 +2,7 @@
  * nothing has the set's name before it is whole. */
 #include "core/stream/observation.h"
 #include "core/stream/uvw-meta.h"
+#include "tests/core/sets/alter.h"
 #include "tests/elements/catalogues.h"
 #include "tests/elements/elements.h"
 #include "tests/remove-all.h"
@@ -138,6 +139,26 @@ static void test_not_there(void)
   g_rmdir("none.ms");
 }
 
+/* A table that refers to rows of a set is read as they are in the set, by astroopen too. */
+static void test_selection(void)
+{
+  static const char *const sources[] = { "astromssrc location=", "astroopen input=" };
+  make(VISIBILITIES " ! astromssink location=v.ms");
+  test_alter_select("v.ms", 0, "all.ms");
+  test_alter_select("v.ms", 2 * 15, "later.ms");
+  for (guint i = 0; i < G_N_ELEMENTS(sources); i++) {
+    make("%sv.ms ! astrofitssink location=direct.uvfits", sources[i]);
+    make("%sall.ms ! astrofitssink location=again.uvfits", sources[i]);
+    assert_equal("direct.uvfits", "again.uvfits");
+  }
+  assert_integrations("later.ms", 2);
+  test_refused("astrofitssrc location=all.ms ! fakesink", "a Measurement Set: astromssrc reads it");
+  test_remove_all("v.ms");
+  test_refused("astromssrc location=all.ms ! fakesink", "v.ms");
+  test_remove_all("all.ms");
+  test_remove_all("later.ms");
+}
+
 /* The start, and all steps with their numbers; the observation knows which Earth was meant. */
 static void test_stamps(void)
 {
@@ -192,6 +213,7 @@ static void add_tests(void)
   g_test_add_func("/astroms/full", test_full);
   g_test_add_func("/astroms/not-there", test_not_there);
   g_test_add_func("/astroms/stamps", test_stamps);
+  g_test_add_func("/astroms/selection", test_selection);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "core/lib/files/inputs.h"
 
 #include "core/kit/fail.h"
+#include "core/lib/files/set-folder.h"
 
 #include <gio/gio.h>
 #include <glob.h>
@@ -15,13 +16,6 @@ static gint by_name(gconstpointer a, gconstpointer b)
 
 #define fail(error, ...) astro_fail(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, __VA_ARGS__)
 
-/* A folder that is one thing to its users, and has such a file. */
-static gboolean is_set(const char *name)
-{
-  g_autofree char *mark = g_build_filename(name, "ANTENNA", "table.dat", NULL);
-  return g_file_test(mark, G_FILE_TEST_IS_REGULAR);
-}
-
 static gboolean add_folder(GPtrArray *files, const char *name, GError **error)
 {
   g_autoptr(GPtrArray) found = g_ptr_array_new();
@@ -32,7 +26,7 @@ static gboolean add_folder(GPtrArray *files, const char *name, GError **error)
   while ((entry = g_dir_read_name(folder))) {
     char *path = g_build_filename(name, entry, NULL);
     if (*entry != '.' && !g_str_has_suffix(entry, ".part") &&
-        (g_file_test(path, G_FILE_TEST_IS_REGULAR) || is_set(path)))
+        (g_file_test(path, G_FILE_TEST_IS_REGULAR) || astro_set_folder_is(path)))
       g_ptr_array_add(found, path);
     else
       g_free(path);
@@ -57,7 +51,7 @@ static gboolean add_pattern(GPtrArray *files, const char *pattern, GError **erro
 
 static gboolean add_input(GPtrArray *files, const char *input, GError **error)
 {
-  if (g_file_test(input, G_FILE_TEST_IS_DIR) && !is_set(input))
+  if (g_file_test(input, G_FILE_TEST_IS_DIR) && !astro_set_folder_is(input))
     return add_folder(files, input, error);
   if (strpbrk(input, "*?[") && !g_file_test(input, G_FILE_TEST_EXISTS))
     return add_pattern(files, input, error);

@@ -39,6 +39,15 @@ void reorder(const char *set, const RowNumbers &rows)
 
 } // namespace
 
+void test_alter_select(const char *set, guint first, const char *selection)
+{
+  Table table(set);
+  Vector<rownr_t> rows(table.nrow() - first);
+  indgen(rows, static_cast<rownr_t>(first));
+  Table selected = table(RowNumbers(rows));
+  selected.rename(selection, Table::New);
+}
+
 void test_alter_integer(const char *set, const char *table, const char *column, guint row,
                         gint value)
 {

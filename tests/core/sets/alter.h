@@ -18,6 +18,8 @@ void test_alter_scale_weights(const char *set, float factor);
 void test_alter_remove_column(const char *set, const char *column);
 void test_alter_remove_row(const char *set, guint row);
 void test_alter_remove_rows(const char *set);
+/* A table that refers to the rows of the set from `first` on. */
+void test_alter_select(const char *set, guint first, const char *selection);
 /* A fixed order that looks random. */
 void test_alter_shuffle(const char *set);
 /* The same visibilities with the antennas exchanged, in every second row. */
