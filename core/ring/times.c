@@ -31,17 +31,28 @@ gboolean astro_ring_time_parse(AstroRingTime *time, const char *text, GError **e
                     text);
 }
 
-GArray *astro_ring_times_parse(const char *text, GError **error)
+/* Between two commas at least one has to be. */
+static gboolean add_times(GArray *times, const char *item, GError **error)
 {
-  g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(AstroRingTime));
-  g_auto(GStrv) words = g_strsplit_set(text ? text : "", ", ", -1);
+  const guint before = times->len;
+  g_auto(GStrv) words = g_strsplit(item, " ", -1);
   for (char **word = words; *word; word++) {
     AstroRingTime time;
     if (!**word)
       continue;
     if (!astro_ring_time_parse(&time, *word, error))
-      return NULL;
+      return FALSE;
     g_array_append_val(times, time);
   }
+  return times->len > before || astro_ring_time_parse(&(AstroRingTime){ 0 }, "", error);
+}
+
+GArray *astro_ring_times_parse(const char *text, GError **error)
+{
+  g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(AstroRingTime));
+  g_auto(GStrv) items = g_strsplit(text ? text : "", ",", -1);
+  for (char **item = items; *item; item++)
+    if (!add_times(times, *item, error))
+      return NULL;
   return g_steal_pointer(&times);
 }

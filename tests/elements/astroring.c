@@ -457,6 +457,8 @@ static void test_refusals(void)
   } cases[] = {
     { SKY "astroring seconds=1e9 ! fakesink", "bytes are needed, and the machine has" },
     { SKY "astroring seconds=1 before=2 ! fakesink", "before is 2, but the ring holds 1 s" },
+    { SKY "astroring trigger-at=, ! fakesink", "trigger-at: the time of a trigger is \"\"" },
+    { SKY "astroring trigger-at=1,,2 ! fakesink", "the time of a trigger is \"\", expected UTC" },
     { SKY "astroring trigger-at=soon ! fakesink", "trigger-at: the time of a trigger is \"soon\"" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++)

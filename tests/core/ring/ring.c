@@ -193,9 +193,9 @@ static void test_times(void)
     g_assert_false(astro_ring_time_parse(&time, bad[i], &refused));
     g_assert_nonnull(strstr(refused->message, "expected UTC"));
   }
-  g_autoptr(GArray) times = astro_ring_times_parse("1, 2026-11-20T12:00:00,3", &error);
+  g_autoptr(GArray) times = astro_ring_times_parse("1, 2026-11-20T12:00:00,3  4", &error);
   g_assert_no_error(error);
-  g_assert_cmpuint(times->len, ==, 3);
+  g_assert_cmpuint(times->len, ==, 4);
   g_assert_null(astro_ring_times_parse("1,x", &error));
   g_assert_nonnull(error);
 }
