@@ -29,6 +29,27 @@ static void clear_settings(AstroPacketSettings *s)
   g_free(s->start_time);
 }
 
+/* Whether samples have channels, packets tell: a layout of neither is wrong before one comes. */
+static gboolean check_layout(const AstroPacketSettings *settings, GError **error)
+{
+  g_autoptr(GError) wrong = NULL;
+  AstroLayout layout;
+  if (!settings->layout || !*settings->layout ||
+      astro_layout_parse(&layout, settings->layout, ASTRO_QUANTITY_SPECTRA, NULL) ||
+      astro_layout_parse(&layout, settings->layout, ASTRO_QUANTITY_VOLTAGES, &wrong))
+    return TRUE;
+  return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                    "layout=%s: %s, as time:station:pol or time:channel:station:pol",
+                    settings->layout, wrong->message);
+}
+
+/* How many they have to be, packets tell. */
+static gboolean check_threads(const AstroPacketSettings *settings, GError **error)
+{
+  g_autoptr(AstroIdentities) threads = astro_identities_new("threads", settings->threads, 1, error);
+  return threads != NULL;
+}
+
 AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
                                   const AstroReceiverFunctions *functions, gpointer user,
                                   GError **error)
@@ -51,7 +72,9 @@ AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
       !astro_packet_epoch_read(&r->epoch, settings, error))
     return NULL;
   r->stations = astro_identities_new("stations", settings->stations, 1, error);
-  return r->stations ? g_steal_pointer(&r) : NULL;
+  return r->stations && check_layout(settings, error) && check_threads(settings, error)
+             ? g_steal_pointer(&r)
+             : NULL;
 }
 
 void astro_receiver_free(AstroReceiver *r)

@@ -410,6 +410,9 @@ static void test_refused_settings(void)
     { "packet=vdif address=192.0.2.1", "cannot listen at 192.0.2.1, port 7148" },
     { "packet=vdif address=239.1.0.0 multicast-iface=nothing0", "interface nothing0" },
     { "", "set packet" },
+    { "packet=vdif layout=junk", "layout=junk: " },
+    { "packet=vdif layout=time:time", "layout=time:time: " },
+    { "packet=vdif threads=junk", "threads=junk: \"junk\" is no identifier" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *line = g_strdup_printf("astroudpsrc name=e %s ! fakesink", bad[i].settings);
