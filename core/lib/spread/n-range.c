@@ -7,6 +7,9 @@
 #include "core/backend/backend.h"
 #include "core/kit/units.h"
 
+/* A quarter of the beam of 1e12 m at 1e13 Hz is larger. */
+#define LEAST_PIXEL (1e-12 / 3600 * ASTRO_DEGREE)
+
 static double n_minus_1(double r2)
 {
   return -r2 / (1 + sqrt(1 - r2));
@@ -32,6 +35,12 @@ gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greate
   const double half = grid->image_size / 2.0 * grid->pixel;
   const double l = fabs(grid->centre_l), m = fabs(grid->centre_m);
   const double far = (l + half) * (l + half) + (m + half) * (m + half);
+  if (!(grid->pixel >= LEAST_PIXEL))
+    return astro_backend_refuse(
+        error,
+        "pixels of %.4g arcsec, expected at least %.0e: no baseline that a stream may have tells "
+        "apart what is closer",
+        grid->pixel * ASTRO_DEGREES * 3600, LEAST_PIXEL * ASTRO_DEGREES * 3600);
   const double near_l = MAX(l - half, 0), near_m = MAX(m - half, 0);
   if (!(far < 1)) {
     const guint most = most_pixels(grid);
