@@ -105,6 +105,18 @@ def case_overrides():
     assert np.shares_memory(stream.array(block.buffer), block.samples) and stream.axes(block.buffer) == block.axes
 
 
+def case_stations():
+    observation = blocks_of(SOURCE)[0].observation
+    found = [observation.get_station(i) for i in range(observation.n_stations)]
+    assert len(found) == 3 and observation.names == [station.name for station in found]
+    assert observation.positions == [(station.x, station.y, station.z) for station in found]
+    assert np.linalg.norm(observation.positions[2]) > 6e6 and observation.dms == []
+    assert not hasattr(observation, "beams")
+    observation = GstAstro.Observation.new(1)
+    observation.set_dms([1, 2.5], 1e9)
+    assert observation.dms == [1, 2.5]
+
+
 def case_formats():
     for format, dtype in DTYPES.items():
         if format in ("I8", "I16LE", "F32LE", "F64LE", "U64LE"):

@@ -26,3 +26,28 @@ class Stream(GstAstro.Stream):
 
 Stream = override(Stream)
 __all__.append("Stream")
+
+
+class Observation(GstAstro.Observation):
+    """Telescope, stations, time and direction of a stream.
+
+    names, positions: of the stations, the latter geocentric x, y, z in metres
+    dms: the dispersion measures that were taken out
+
+    In C these are arrays, whose lengths the typelib cannot say; they are lists of their own here. get_beam(i) has each
+    of the n_beams beams."""
+
+    def _stations(self):
+        return [self.get_station(i)[1:] for i in range(self.n_stations)]
+
+    names = property(lambda self: [name for name, *_ in self._stations()])
+    positions = property(lambda self: [tuple(place) for _, *place in self._stations()])
+    dms = property(lambda self: list(self.get_dms() or []))
+
+    @property
+    def beams(self):
+        raise AttributeError("beams: expected get_beam(i), for i below n_beams")
+
+
+Observation = override(Observation)
+__all__.append("Observation")
