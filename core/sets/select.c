@@ -127,11 +127,7 @@ static gboolean refuse_products(const AstroSetReader *r, gint found, GError **er
 /* X points north in our streams. Where a set's X points east, its Y points north. */
 static void turn_products(AstroSetReader *r)
 {
-  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
-    const gint before = r->place[p];
-    r->place[p] = r->place[p + 1];
-    r->place[p + 1] = before;
-  }
+  astro_row_exchange_feeds(r->place);
   astro_set_note(r, "X points east (RECEPTOR_ANGLE of table FEED): its X are called Y, and its Y "
                     "X, since X points north in streams");
 }

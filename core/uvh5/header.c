@@ -197,10 +197,7 @@ static gboolean feeds_point_east(AstroUvh5Reader *r)
 static void read_orientation(AstroUvh5Reader *r, gboolean is_linear)
 {
   g_autofree char *told = astro_h5_text(&r->file, "Header/x_orientation");
-  const gboolean is_east = told ? g_ascii_strcasecmp(told, "east") == 0 ||
-                                      g_ascii_strcasecmp(told, "e") == 0 ||
-                                      g_ascii_strcasecmp(told, "ew") == 0
-                                : is_linear && feeds_point_east(r);
+  const gboolean is_east = told ? astro_row_is_east(told) : is_linear && feeds_point_east(r);
   r->feed[0] = is_linear && is_east;
   r->feed[1] = 1 - r->feed[0];
 }

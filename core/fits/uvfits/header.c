@@ -177,14 +177,10 @@ static void turn_products(AstroUvfitsReader *r, const AstroRowBasis *basis,
   const char *told = "";
   gboolean is_east = r->antennas.are_east;
   if (astro_fits_get_string(r->header, "XORIENT", &told) && *told)
-    is_east = g_ascii_strcasecmp(told, "east") == 0 || g_ascii_strcasecmp(told, "e") == 0;
+    is_east = astro_row_is_east(told);
   if (!is_east || r->pols != 2 || basis != &astro_row_bases[ASTRO_ROW_LINEAR])
     return;
-  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
-    const gint before = r->product_at[p];
-    r->product_at[p] = r->product_at[p + 1];
-    r->product_at[p + 1] = before;
-  }
+  astro_row_exchange_feeds(r->product_at);
   astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                            "X points east (%s): its X are called Y, and its Y X, since X points "
                            "north in streams",

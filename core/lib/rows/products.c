@@ -22,3 +22,22 @@ const AstroRowBasis *astro_row_basis_of(const AstroObservation *observation)
       return &astro_row_bases[i];
   return &astro_row_bases[ASTRO_ROW_LINEAR];
 }
+
+gboolean astro_row_is_east(const char *told)
+{
+  static const char *const names[] = { "east", "e", "ew" };
+  gboolean is = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    is |= g_ascii_strcasecmp(told, names[i]) == 0;
+  return is;
+}
+
+/* XX becomes YY, and XY becomes YX: neighbours in the table above. */
+void astro_row_exchange_feeds(gint at[ASTRO_ROW_PRODUCTS])
+{
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p += 2) {
+    const gint before = at[p];
+    at[p] = at[p + 1];
+    at[p + 1] = before;
+  }
+}

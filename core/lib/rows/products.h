@@ -26,4 +26,9 @@ extern const AstroRowBasis astro_row_bases[ASTRO_ROW_N_BASES];
 /* For an observation whose basis is one of these. */
 const AstroRowBasis *astro_row_basis_of(const AstroObservation *observation);
 
+/* Whether that is where X points, as pyuvdata writes it: "east", "e" or "ew". */
+gboolean astro_row_is_east(const char *told);
+/* at: where a file has each of our products, whose two feeds it names the other way round. */
+void astro_row_exchange_feeds(gint at[ASTRO_ROW_PRODUCTS]);
+
 G_END_DECLS
