@@ -95,7 +95,7 @@ ASTRO_STATIC_ENUM_TYPE(to_get_type, "AstroAlltoallTo",
                        { ALONG_NONE, "Rank root gets all, the others nothing", "none" })
 
 ASTRO_STATIC_ENUM_TYPE(transport_get_type, "AstroAlltoallTransport",
-                       { WAY_AUTO, "The better one that can be used", "auto" },
+                       { WAY_AUTO, "The best one that can be used", "auto" },
                        { WAY_MPI, "Through the memory of hosts, by MPI", "mpi" },
                        { WAY_COPY, "From GPU to GPU of one host, by copies", "copy" },
                        { WAY_NCCL, "From GPU to GPU of one host, by NCCL", "nccl" })

@@ -2,12 +2,11 @@
  * processes reach, from where the receiver takes them. Nothing waits for the other rank on a
  * device. */
 #include "config.h"
-#include <string.h>
-
 #include "core/backend/backend.h"
 #include "core/kit/fail.h"
 #include "elements/mpi/bonds.h"
 #include "elements/mpi/mover.h"
+#include "elements/mpi/room.h"
 
 /* ---- the receiver: landings ---- */
 
@@ -21,15 +20,6 @@ typedef struct {
 
 /* Bonds that have ended leave theirs here: some rank may still write there. */
 static GPtrArray *left;
-
-/* Rounds up by at most an eighth or a unit, so that blocks of other sizes land there too. */
-static gsize round_up(gsize bytes)
-{
-  gsize unit = ASTRO_SHARED_UNIT;
-  while (unit * 8 < bytes)
-    unit *= 2;
-  return (bytes + unit - 1) / unit * unit;
-}
 
 /* The least one that is free; NULL: none is. */
 static Landing *find_landing(const GPtrArray *landings, gsize bytes)
@@ -65,7 +55,7 @@ static GBytes *tell_room(Bond *bond, BondBlock *block, GError **error)
   const gsize bytes = gst_buffer_get_size(block->buffer);
   Landing *landing = find_landing(bond->own, bytes);
   if (!landing && bonds_may_allocate())
-    landing = make_landing(bond, round_up(bytes), error);
+    landing = make_landing(bond, room_round_up(bytes, ASTRO_SHARED_UNIT), error);
   if (!landing)
     return NULL;
   landing->is_used = TRUE;
@@ -81,21 +71,7 @@ static gboolean take_from_landing(Bond *bond, BondBlock *block, GError **error)
                                               error);
 }
 
-/* ---- the sender: AstroTicket of a landing -> where it reaches it ---- */
-
-static guint hash_ticket(gconstpointer ticket)
-{
-  guint32 words[sizeof(AstroTicket) / sizeof(guint32)], sum = 0;
-  memcpy(words, ticket, sizeof words);
-  for (guint i = 0; i < G_N_ELEMENTS(words); i++)
-    sum = sum * 31 + words[i];
-  return sum;
-}
-
-static gboolean same_tickets(gconstpointer a, gconstpointer b)
-{
-  return memcmp(a, b, sizeof(AstroTicket)) == 0;
-}
+/* ---- the sender: ticket of a landing -> where it reaches it ---- */
 
 /* It stays open until the bond ends. */
 static gpointer reach_landing(Bond *bond, GBytes *said, GError **error)
@@ -108,9 +84,9 @@ static gpointer reach_landing(Bond *bond, GBytes *said, GError **error)
                sizeof *ticket);
     return NULL;
   }
-  gpointer face = g_hash_table_lookup(bond->own, ticket);
+  gpointer face = g_hash_table_lookup(bond->own, said);
   if (!face && (face = bond->device->funcs->open_shared(bond->device, ticket, error)))
-    g_hash_table_insert(bond->own, g_memdup2(ticket, sizeof *ticket), face);
+    g_hash_table_insert(bond->own, g_bytes_ref(said), face);
   return face;
 }
 
@@ -150,7 +126,8 @@ static void close_landings(Bond *bond, GHashTable *landings)
 static gboolean open_landings(Bond *bond, GBytes **id, guint ranks, GError **error)
 {
   if (bond->role == BOND_SENDER) {
-    bond->own = g_hash_table_new_full(hash_ticket, same_tickets, g_free, NULL);
+    bond->own =
+        g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
     *id = g_bytes_new(NULL, 0);
   } else {
     bond->own = g_ptr_array_new();

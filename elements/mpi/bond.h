@@ -1,5 +1,5 @@
 /* One direction between two ranks whose blocks go from device to device. All of it belongs to the
- * thread of MPI, and no call waits.
+ * thread of MPI, and no call waits for the other rank.
  *
  * Blocks go in the order in which they are added at both ends. The receiver says PARCEL_READY when
  * it has room for a block, with what the sender has to know of it; the sender says PARCEL_GO when a
@@ -21,8 +21,8 @@ Bond *bond_new_out(Way way, AstroDevice *device, guint rank, guint ranks, GBytes
 Bond *bond_new_in(Way way, AstroDevice *device, guint rank, guint ranks, GBytes *id,
                   GError **error);
 
-/* Ends all that is on its way, at once: before the first of several bonds is freed, since the
- * device may wait for the kernels of all. */
+/* Ends all that is on its way, at once, or, for copies, when those that were begun are done: before
+ * the first of several bonds is freed, since the device may wait for the kernels of all. */
 void bond_abort(Bond *bond);
 /* The same; returns the owners of what was on its way, in order. */
 GSList *bond_free(Bond *bond);

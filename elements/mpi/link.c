@@ -622,7 +622,9 @@ LinkResult link_send(AstroLink *link, guint to, GstMiniObject *item, GError **er
   }
   if (to == all.world.rank)
     return deliver(link, to, NULL, item, bytes, is_last);
-  const Way way = bytes && way_is_on_device(GST_BUFFER_CAST(item)) ? link_way(link) : WAY_MPI;
+  Way way = bytes ? link_way(link) : WAY_MPI;
+  if (way != WAY_MPI && !way_is_on_device(GST_BUFFER_CAST(item)))
+    way = WAY_MPI;
   Parcel *parcel = pack(link, to, item, &trouble);
   if (parcel)
     parcel->way = way;

@@ -6,6 +6,7 @@
 #include "core/kit/fail.h"
 #include "core/memory/memory.h"
 
+#define UNIT 256 /* bytes */
 /* Free ones of other sizes that are kept. */
 #define MOST_OTHERS 16
 
@@ -20,10 +21,8 @@ Room *room_new(void)
   return room;
 }
 
-/* Rounds up by at most an eighth, so that blocks fit for other sizes too. */
-static gsize round_up(gsize bytes)
+gsize room_round_up(gsize bytes, gsize unit)
 {
-  gsize unit = 256;
   while (unit * 8 < bytes)
     unit *= 2;
   return (bytes + unit - 1) / unit * unit;
@@ -70,9 +69,9 @@ static GstMemory *make(Room *room, gsize bytes, GError **error)
 
 GstBuffer *room_take(Room *room, gsize bytes, gboolean may_make, GError **error)
 {
-  GstMemory *block = find_free(room, round_up(bytes));
+  GstMemory *block = find_free(room, room_round_up(bytes, UNIT));
   if (!block && may_make)
-    block = make(room, round_up(bytes), error);
+    block = make(room, room_round_up(bytes, UNIT), error);
   if (!block)
     return NULL;
   astro_memory_forget(block);

@@ -17,4 +17,8 @@ Room *room_new(void);
  * allocated on the device, nor freed: two ranks would wait for each other for ever. */
 GstBuffer *room_take(Room *room, gsize bytes, gboolean may_make, GError **error);
 
+/* Rounds up to a multiple of the unit, or by at most an eighth, so that memory fits for other sizes
+ * too. */
+gsize room_round_up(gsize bytes, gsize unit);
+
 G_END_DECLS
